@@ -13,12 +13,11 @@ extern "C" {
 /* Writes to out[slots] the free velocities or, if `solved` is not NULL, the solved ones
  * (cu_write_detection_velocities). change: h times gravity. Totals 0 and 1 are those of
  * cu_write_detection_velocities. */
-static __global__ void write_velocities(CuPartials partials, double *totals, CuBodies b,
+static __global__ void write_velocities(CuTallies *tallies, double *totals, CuBodies b,
                                         TalusVec3 change, double h, const CuRecord *solved,
                                         const int32_t *problem_index, TalusVec3 *out)
 {
-    double v[2] = {-HUGE_VAL, -HUGE_VAL};
-    for (int64_t i = item_index(); i < b.slots; i += grid_stride()) {
+    sum_items<0, 2>(tallies, totals, 0, b.slots, -HUGE_VAL, [&](int64_t i, double(&v)[2]) {
         TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
         if (cu_is_free(b.shape, b.mobility, i)) {
             if (solved) {
@@ -31,14 +30,13 @@ static __global__ void write_velocities(CuPartials partials, double *totals, CuB
                     u = talus_madd(u, h / b.mass[i], b.force[i]);
             }
             if (talus_state_fault(b.position[i], u, b.spin[i]) != 0.0)
-                v[0] = larger(v[0], -(double)i);
-            v[1] = larger(v[1], -b.size[i]);
+                v[0] = -(double)i;
+            v[1] = -b.size[i];
         } else if (cu_is_driven(b, i)) {
             u = b.velocity[i];
         }
         out[i] = u;
-    }
-    write_totals<0, 2>(partials, totals, v);
+    });
 }
 
 TalusStatus cu_write_detection_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
@@ -231,13 +229,12 @@ static __device__ inline void fill_contact(const FillInputs &f, int i, double (&
 
 /* Fills contacts begin to end - 1 (fill_contact) and writes the totals of v. */
 template <bool GENERAL, bool LAWS, int ROWS>
-static __global__ void fill_contacts(CuPartials partials, double *totals, FillInputs f, int begin,
+static __global__ void fill_contacts(CuTallies *tallies, double *totals, FillInputs f, int begin,
                                      int end)
 {
-    double v[4] = {0.0, 0.0, 0.0, -HUGE_VAL};
-    for (int64_t i = begin + item_index(); i < end; i += grid_stride())
+    sum_items<2, 2>(tallies, totals, begin, end, -HUGE_VAL, [&](int64_t i, double(&v)[4]) {
         fill_contact<GENERAL, LAWS, ROWS>(f, (int)i, v);
-    write_totals<2, 2>(partials, totals, v);
+    });
 }
 
 /* ---- the problem ---- */
@@ -402,7 +399,7 @@ static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *rep
         for (int k = 0; k < 4; k++)
             v[k] = k < 2 ? v[k] + v[4 + k] : fmax(v[k], v[4 + k]);
     report->penetration_mean = v[1] > 0.0 ? v[0] / v[1] : 0.0;
-    report->penetration_max = v[2];
+    report->penetration_max = fmax(v[2], 0.0);
     if (!(v[3] > -HUGE_VAL))
         return TALUS_OK;
     double bad[2];

@@ -78,7 +78,7 @@ TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
     e->cu = e->step.op.context = setup->context;
     e->list[0].counts.min_size = e->list[1].counts.min_size = HUGE_VAL;
     TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
-    TALUS_THEN(status, cu_partials_reserve(e->cu, SUM_BLOCKS, MAX_SUMS));
+    TALUS_THEN(status, cu_tallies_reserve(e->cu));
     if (status == TALUS_OK && setup->period && talus_has_period(setup->period))
         status = cu_upload(e, &e->period, setup->period, 1, "engine");
     if (status == TALUS_OK)
@@ -183,13 +183,12 @@ TalusStatus cu_engine_get_bodies(TalusEngine *e, TalusBodyArrays *to)
 }
 
 /* Counts the free bodies whose coordinate along `axis` is less than `below`. */
-static __global__ void count_free_below(CuPartials partials, double *totals, CuBodies b, int axis,
+static __global__ void count_free_below(CuTallies *tallies, double *totals, CuBodies b, int axis,
                                         double below)
 {
-    double v[1] = {0.0};
-    for (int64_t i = item_index(); i < b.slots; i += grid_stride())
-        v[0] += cu_is_free(b.shape, b.mobility, i) && talus_along(b.position[i], axis) < below;
-    write_totals<1, 0>(partials, totals, v);
+    sum_items<1, 0>(tallies, totals, 0, b.slots, 0.0, [&](int64_t i, double(&v)[1]) {
+        v[0] = cu_is_free(b.shape, b.mobility, i) && talus_along(b.position[i], axis) < below;
+    });
 }
 
 TalusStatus cu_engine_count_below(TalusEngine *e, int axis, double below, int64_t *count)

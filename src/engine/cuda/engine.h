@@ -227,12 +227,6 @@ static __device__ inline double cu_body_length(const CuBodies &b, int64_t slot)
     return radius > 0.0 ? radius : 1.0;
 }
 
-/* Returns the slot of the body with this rank, its index in the order of ids. Sums over bodies run in that order. */
-static __device__ inline int64_t cu_slot_at_rank(const CuBodies &b, int64_t rank)
-{
-    return b.ranked ? (int64_t)b.at_rank[rank] : rank;
-}
-
 /* True if the slot holds a free body. */
 static __device__ inline bool cu_is_free(const int32_t *shape, const uint8_t *mobility,
                                          int64_t slot)

@@ -323,20 +323,22 @@ static __device__ void restart_without_drift(CuGridLayout *grid)
 /* Writes found.fit: the limit of fat radii below which bodies meet nearest images only (collide/fit.h). The drift
  * widens the margins of bodies that move otherwise; if one exceeds the limit, requests a measurement without drift.
  * again: after that measurement. */
-static __global__ void find_radius_limit(CuDetect d, bool again, CuPartials partials)
+static __global__ void find_radius_limit(CuDetect d, bool again, CuTallies *tallies)
 {
     CuGridLayout *grid = d.grid;
-    double v[2] = {0.0, 0.0};
+    double v[2];
+    CuSums<0, 2> largest;
     if (!grid->sampled || (again && !grid->again))
         return;
     for (int64_t i = item_index(); i < d.slots; i += grid_stride()) {
         float fat = d.fat[i];
         if (fat == 0.0f || cu_is_large_wall(d, (uint32_t)i, fat))
             continue;
-        v[0] = larger(v[0], fabs((double)fat) * grid->unit);
-        v[1] = larger(v[1], talus_resting_fat_radius(&d.bodies, &d.options, (uint32_t)i));
+        v[0] = fabs((double)fat) * grid->unit;
+        v[1] = talus_resting_fat_radius(&d.bodies, &d.options, (uint32_t)i);
+        largest.add(v);
     }
-    if (!reduce_grid<0, 2>(partials, v))
+    if (!reduce_grid(tallies, largest, v))
         return;
     TalusFit fit = {};
     fit.largest = v[0];
@@ -371,12 +373,11 @@ static __global__ void clip_fat_radii(CuDetect d)
 /* In periodic space: finds the limit of fat radii, measures bodies again without drift if needed, clips fat radii. */
 static TalusStatus fit_into_period(const CuDetect *d, unsigned blocks)
 {
-    TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
     for (int again = 0; again < 2; again++) {
         if (again)
             launch_block(d->cu, measure_bodies, blocks, THREADS, *d, true);
         launch_block(d->cu, lay_out_walls_alone, 1, THREADS, *d, again);
-        launch_block(d->cu, find_radius_limit, blocks, THREADS, *d, again, cu_partials(d->cu));
+        launch_block(d->cu, find_radius_limit, blocks, THREADS, *d, again, d->cu->tallies);
     }
     launch(d->cu, clip_fat_radii, blocks_for(d->slots), THREADS, *d);
     return TALUS_OK;

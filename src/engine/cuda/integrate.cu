@@ -18,39 +18,35 @@ extern "C" {
 
 /* Total 0: number of free bodies whose solved velocity differs from seen[slot], the velocity that detection used, by
  * more than sqrt(limit2). */
-static __global__ void count_velocity_changes(CuPartials partials, double *totals, CuBodies b,
+static __global__ void count_velocity_changes(CuTallies *tallies, double *totals, CuBodies b,
                                               const TalusVec3 *seen, const CuRecord *solved,
                                               const int32_t *problem_index, double limit2)
 {
-    double v[1] = {0.0};
-    for (int64_t i = item_index(); i < b.slots; i += grid_stride()) {
+    sum_items<1, 0>(tallies, totals, 0, b.slots, 0.0, [&](int64_t i, double(&v)[1]) {
         if (!cu_is_free(b.shape, b.mobility, i))
-            continue;
+            return;
         double r[4];
         load_packs<4>(solved[problem_index[i]], r);
         TalusVec3 change = talus_sub(talus_vec3(r[0], r[1], r[2]), seen[i]);
-        v[0] += talus_dot(change, change) > limit2;
-    }
-    write_totals<1, 0>(partials, totals, v);
+        v[0] = talus_dot(change, change) > limit2;
+    });
 }
 
 /* Total 0: largest ratio, over contacts with relative compliance, of the overlap after the step to its limit; 0:
  * none. */
-static __global__ void find_largest_strain(CuPartials partials, double *totals, CuLawInputs f,
+static __global__ void find_largest_strain(CuTallies *tallies, double *totals, CuLawInputs f,
                                            TalusOperator op, const double *gamma)
 {
-    double v[1] = {0.0};
     const TalusBuildOptions &o = f.options;
-    for (int64_t i = item_index(); i < f.list.counts.contacts; i += grid_stride()) {
+    sum_items<0, 1>(tallies, totals, 0, f.list.counts.contacts, 0.0, [&](int64_t i, double(&v)[1]) {
         const TalusLaw *law = cu_contact_law(f, i);
         if (law->stiffness > 0.0 || op.compliance[i] == 0.0)
-            continue;
+            return;
         double size = cu_contact_size(f, i);
         TalusHardening s = talus_hardening(&op, i, law, &o, f.list.gap[i], size, f.list.impulse[i]);
         v[0] = larger(v[0],
                       talus_contact_overlap_ratio(&o, &s, f.list.gap[i], size, gamma[op.rows * i]));
-    }
-    write_totals<0, 1>(partials, totals, v);
+    });
 }
 
 TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *changed,
@@ -103,15 +99,13 @@ struct SolvedStep : CuLawInputs {
 /* For each free body: counts in FAULTS those whose solved velocity leads to no finite state; sums in GRAVITY_WORK the
  * work of gravity and applied forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the body's record by its mean
  * with the solved one, which finish_contacts needs. */
-static __global__ void check_and_average_velocities(CuPartials partials, double *totals,
+static __global__ void check_and_average_velocities(CuTallies *tallies, double *totals,
                                                     SolvedStep m)
 {
-    double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
-    for (int64_t rank = item_index(); rank < b.slots; rank += grid_stride()) {
-        int64_t i = cu_slot_at_rank(b, rank);
+    sum_items<2, 0>(tallies, totals + FAULTS, 0, b.slots, 0.0, [&](int64_t i, double(&v)[2]) {
         if (!cu_is_free(b.shape, b.mobility, i))
-            continue;
+            return;
         int32_t problem_index = m.list.problem_index[i];
         double now[8], r[8];
         load_packs<8>(m.solved[problem_index], now);
@@ -122,8 +116,7 @@ static __global__ void check_and_average_velocities(CuPartials partials, double 
         for (int j = 0; j < 8; j++)
             r[j] = 0.5 * (r[j] + now[j]);
         store_packs<8>(r, m.op.body[problem_index]);
-    }
-    write_totals<2, 0>(partials, totals + FAULTS, v);
+    });
 }
 
 /* Returns the offset by which the problem undoes the overlap of contact i; 0 without overlap. That is the contact's
@@ -180,25 +173,24 @@ static __device__ inline void add_block_counts(const uint32_t *count, uint32_t *
 /* Unless some body is counted in FAULTS: sums the works of the contacts, stores their impulses in the list, and counts
  * and sums the overlaps of loaded contacts. LAWS: some law has restitution or cohesion. */
 template <bool LAWS>
-static __global__ void finish_contacts(CuPartials partials, double *totals, SolvedStep m,
+static __global__ void finish_contacts(CuTallies *tallies, double *totals, SolvedStep m,
                                        uint32_t *counts)
 {
     __shared__ uint32_t count[TALUS_OVERLAP_BINS];
-    double v[TALUS_WORK_SUMS + 2] = {0.0};
     if (totals[FAULTS] != 0.0)
         return;
     for (unsigned k = threadIdx.x; k < TALUS_OVERLAP_BINS; k += blockDim.x)
         count[k] = 0;
     __syncthreads();
-    int contacts = m.list.counts.contacts;
-    for (int64_t i = item_index(); i < contacts; i += grid_stride()) {
-        double recovery = add_elastic_energies(m, i, LAWS && m.tables.restitution, v);
-        add_overlap(m, i, count, v + TALUS_WORK_SUMS);
-        m.list.impulse[i] = talus_add_block_work(&m.op, m.gamma, i, recovery,
-                                                 LAWS ? cu_attractive_impulse(m, i) : 0.0, v);
-    }
+    sum_items<TALUS_WORK_SUMS + 1, 1>(
+        tallies, totals + CONTACT_WORKS, 0, m.list.counts.contacts, 0.0,
+        [&](int64_t i, double(&v)[TALUS_WORK_SUMS + 2]) {
+            double recovery = add_elastic_energies(m, i, LAWS && m.tables.restitution, v);
+            add_overlap(m, i, count, v + TALUS_WORK_SUMS);
+            m.list.impulse[i] = talus_add_block_work(&m.op, m.gamma, i, recovery,
+                                                     LAWS ? cu_attractive_impulse(m, i) : 0.0, v);
+        });
     add_block_counts(count, counts);
-    write_totals<TALUS_WORK_SUMS + 1, 1>(partials, totals + CONTACT_WORKS, v);
 }
 
 /* ---- driven bodies and applied forces ---- */
@@ -222,26 +214,21 @@ static __device__ double driven_work(const SolvedStep &m, int64_t i)
 }
 
 /* Sums the works of driven bodies on the others, over all general contacts; a driven body has no other contacts. */
-static __global__ void sum_driven_works(CuPartials partials, double *totals, SolvedStep m)
+static __global__ void sum_driven_works(CuTallies *tallies, double *totals, SolvedStep m)
 {
-    double v[1] = {0.0};
     int64_t first = m.op.sphere_sphere + m.op.sphere_fixed;
-    int contacts = m.list.counts.contacts;
-    for (int64_t i = first + item_index(); i < contacts; i += grid_stride())
-        v[0] += driven_work(m, i);
-    write_totals<1, 0>(partials, totals + DRIVEN_WORK, v);
+    sum_items<1, 0>(tallies, totals + DRIVEN_WORK, first, m.list.counts.contacts, 0.0,
+                    [&](int64_t i, double(&v)[1]) { v[0] = driven_work(m, i); });
 }
 
 /* Sums the works of applied forces and torques, as cpu_force_works of engine/cpu/ledger.c. Runs before
  * check_and_average_velocities overwrites the free velocities. */
-static __global__ void sum_applied_works(CuPartials partials, double *totals, SolvedStep m)
+static __global__ void sum_applied_works(CuTallies *tallies, double *totals, SolvedStep m)
 {
-    double v[2] = {0.0, 0.0};
     const CuBodies &b = m.b;
-    for (int64_t rank = item_index(); rank < b.slots; rank += grid_stride()) {
-        int64_t i = cu_slot_at_rank(b, rank);
+    sum_items<2, 0>(tallies, totals + TORQUE_WORK, 0, b.slots, 0.0, [&](int64_t i, double(&v)[2]) {
         if (i >= b.force_count || !cu_is_free(b.shape, b.mobility, i))
-            continue;
+            return;
         int32_t problem_index = m.list.problem_index[i];
         const double *f = m.op.body[problem_index], *now = m.solved[problem_index];
         double per_length = 1.0 / b.radius[i];
@@ -249,8 +236,7 @@ static __global__ void sum_applied_works(CuPartials partials, double *totals, So
         v[0] += 0.5 * m.h * talus_dot(b.torque[i], both);
         v[1] += m.h * talus_dot(b.force[i], talus_vec3(now[0], now[1], now[2])) +
                 m.h * per_length * talus_dot(b.torque[i], talus_vec3(now[4], now[5], now[6]));
-    }
-    write_totals<2, 0>(partials, totals + TORQUE_WORK, v);
+    });
 }
 
 /* ---- motion ---- */
@@ -273,31 +259,26 @@ static __device__ void move_body(const SolvedStep &m, int64_t i, double *sum)
 }
 
 /* Moves all free bodies, unless some body is counted in FAULTS, and writes the totals MOTION_SUMS. */
-static __global__ void move_bodies(CuPartials partials, double *totals, SolvedStep m)
+static __global__ void move_bodies(CuTallies *tallies, double *totals, SolvedStep m)
 {
-    double v[TALUS_BODY_SUMS] = {0.0};
     if (totals[FAULTS] != 0.0)
         return;
-    for (int64_t rank = item_index(); rank < m.b.slots; rank += grid_stride()) {
-        int64_t i = cu_slot_at_rank(m.b, rank);
-        if (cu_is_free(m.b.shape, m.b.mobility, i))
-            move_body(m, i, v);
-    }
-    write_totals<TALUS_BODY_SUMS, 0>(partials, totals + MOTION_SUMS, v);
+    sum_items<TALUS_BODY_SUMS, 0>(tallies, totals + MOTION_SUMS, 0, m.b.slots, 0.0,
+                                  [&](int64_t i, double(&v)[TALUS_BODY_SUMS]) {
+                                      if (cu_is_free(m.b.shape, m.b.mobility, i))
+                                          move_body(m, i, v);
+                                  });
 }
 
 /* Finds a free body whose speed (talus_record_speed) is not below 1e150. Total 0: minus the lowest such slot; -infinity
  * if there is none. */
-static __global__ void find_fast_body(CuPartials partials, double *totals, SolvedStep m)
+static __global__ void find_fast_body(CuTallies *tallies, double *totals, SolvedStep m)
 {
-    double v[1] = {-HUGE_VAL};
-    for (int64_t i = item_index(); i < m.b.slots; i += grid_stride()) {
-        if (!cu_is_free(m.b.shape, m.b.mobility, i))
-            continue;
-        if (!(talus_record_speed(m.solved[m.list.problem_index[i]]) < 1e150))
-            v[0] = larger(v[0], -(double)i);
-    }
-    write_totals<0, 1>(partials, totals, v);
+    sum_items<0, 1>(tallies, totals, 0, m.b.slots, -HUGE_VAL, [&](int64_t i, double(&v)[1]) {
+        if (cu_is_free(m.b.shape, m.b.mobility, i) &&
+            !(talus_record_speed(m.solved[m.list.problem_index[i]]) < 1e150))
+            v[0] = -(double)i;
+    });
 }
 
 /* Fails, with a message that names a body with too large a speed if there is one. */
@@ -375,16 +356,13 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
 /* ---- periodic space ---- */
 
 /* Moves free bodies that have left the period back into it; sums the change of their potential energy. */
-static __global__ void wrap_bodies(CuPartials partials, double *totals, CuBodies b,
+static __global__ void wrap_bodies(CuTallies *tallies, double *totals, CuBodies b,
                                    const TalusPeriod *period, TalusVec3 gravity)
 {
-    double v[1] = {0.0};
-    for (int64_t rank = item_index(); rank < b.slots; rank += grid_stride()) {
-        int64_t i = cu_slot_at_rank(b, rank);
+    sum_items<1, 0>(tallies, totals, 0, b.slots, 0.0, [&](int64_t i, double(&v)[1]) {
         if (cu_is_free(b.shape, b.mobility, i))
-            v[0] += talus_wrap_body(period, b.mass[i], gravity, &b.position[i]);
-    }
-    write_totals<1, 0>(partials, totals, v);
+            v[0] = talus_wrap_body(period, b.mass[i], gravity, &b.position[i]);
+    });
 }
 
 TalusStatus cu_engine_wrap_bodies(TalusEngine *e, TalusVec3 gravity, double *lifted)

@@ -9,19 +9,16 @@
 
 /* Finds the largest number of rows that a contact needs (total 0) and the union of the bits of the contacts' friction
  * kinds (*kinds). */
-static __global__ void scan_rows_and_kinds(CuPartials partials, double *totals, CuLawInputs s,
+static __global__ void scan_rows_and_kinds(CuTallies *tallies, double *totals, CuLawInputs s,
                                            uint32_t *kinds)
 {
-    double v[1] = {1.0};
-    uint32_t met = 0;
-    for (int64_t i = item_index(); i < s.list.counts.contacts; i += grid_stride()) {
+    sum_items<0, 1>(tallies, totals, 0, s.list.counts.contacts, 1.0, [&](int64_t i, double(&v)[1]) {
         const TalusLaw *law = cu_contact_law(s, i);
-        v[0] = larger(v[0], (double)talus_law_rows(law));
-        met |= talus_law_kind(law);
-    }
-    if (met & ~*(volatile uint32_t *)kinds)
-        atomicOr(kinds, met);
-    write_totals<0, 1>(partials, totals, v);
+        const uint32_t met = talus_law_kind(law);
+        v[0] = (double)talus_law_rows(law);
+        if (met & ~*(volatile uint32_t *)kinds)
+            atomicOr(kinds, met);
+    });
 }
 
 /* True if more than one bit is set. */

@@ -163,7 +163,7 @@ static __device__ inline void store_count(int candidates, int64_t k, int contact
 /* Counts the contacts of each candidate that has a closed form of spheres; groups all other candidates by kind. Sets
  * sphere_fixed and general of CuFound to the numbers counted here. */
 static __global__ void count_or_group(CuDetect d, int candidates, uint32_t *count,
-                                      CuPartials partials)
+                                      CuTallies *tallies)
 {
     int64_t k = item_index();
     double total[2] = {0.0, 0.0};
@@ -178,7 +178,9 @@ static __global__ void count_or_group(CuDetect d, int candidates, uint32_t *coun
     } else if (k == candidates) {
         store_count(candidates, k, 0, true, count, total);
     }
-    if (reduce_grid<2, 0>(partials, total)) {
+    CuSums<2, 0> sums;
+    sums.add(total);
+    if (reduce_grid(tallies, sums, total)) {
         d.grid->found.sphere_fixed = total[0];
         d.grid->found.general = total[1];
     }
@@ -249,7 +251,7 @@ static __global__ void write_sphere_contacts(CuDetect d, int candidates, const u
  * to the list. One kernel for both, because it takes long to compile. Records in CuFound pairs without a contact
  * function. */
 static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_t *count,
-                                             CuList list, bool write, CuPartials partials)
+                                             CuList list, bool write, CuTallies *tallies)
 {
     double total[2] = {0.0, 0.0};
     int64_t step = grid_stride(), k;
@@ -268,7 +270,9 @@ static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_
     }
     if (write)
         return;
-    if (reduce_grid<2, 0>(partials, total)) {
+    CuSums<2, 0> sums;
+    sums.add(total);
+    if (reduce_grid(tallies, sums, total)) {
         d.grid->found.sphere_fixed += total[0];
         d.grid->found.general += total[1];
     }
@@ -279,11 +283,10 @@ static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_
 TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count)
 {
     unsigned blocks = blocks_for((int64_t)candidates + 1, 128);
-    TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
-    launch_block(d->cu, count_or_group, blocks, 128, *d, candidates, count, cu_partials(d->cu));
+    launch_block(d->cu, count_or_group, blocks, 128, *d, candidates, count, d->cu->tallies);
     if (d->complex_shapes)
         launch_block(d->cu, find_grouped_contacts, grouped_blocks(candidates), 128, *d, candidates,
-                     count, CuList{}, false, cu_partials(d->cu));
+                     count, CuList{}, false, d->cu->tallies);
     return cu_scan(d->cu, count, count, 2 * ((int64_t)candidates + 1));
 }
 
@@ -293,5 +296,5 @@ void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, cons
            *list);
     if (d->complex_shapes)
         launch_block(d->cu, find_grouped_contacts, grouped_blocks(candidates), 128, *d, candidates,
-                     count, *list, true, cu_partials(d->cu));
+                     count, *list, true, d->cu->tallies);
 }

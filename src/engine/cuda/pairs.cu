@@ -387,7 +387,7 @@ template <int MODE> static __device__ inline void search_partners(Searcher &s)
  * multiprocessor leave 80 registers per thread; the 64 registers of four blocks would not suffice for the exact
  * test. */
 template <int MODE>
-static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuPartials partials)
+static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuTallies *tallies)
 {
     __shared__ DeferredPairs pairs;
     int64_t p = item_index();
@@ -405,13 +405,15 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuP
     } else if (p <= d.slots) {
         d.count[p] = d.count[d.slots + 1 + p] = 0;
     }
-    if (reduce_grid<2, 0>(partials, total)) {
+    CuSums<2, 0> sums;
+    sums.add(total);
+    if (reduce_grid(tallies, sums, total)) {
         d.grid->found.sphere_sphere = total[0];
         d.grid->found.candidates = total[1];
     }
 }
 
-typedef void CountKernel(CuDetect, CuPartials);
+typedef void CountKernel(CuDetect, CuTallies *);
 typedef void WriteKernel(CuDetect, Output, uint32_t);
 
 /* Returns the kernel whose MODE the world needs. */
@@ -424,10 +426,9 @@ static Kernel *choose_kernel(const CuDetect *d, Kernel *plain, Kernel *rich, Ker
 TalusStatus cu_pairs_count(const CuDetect *d)
 {
     unsigned blocks = blocks_for(d->slots + 1);
-    TALUS_TRY(cu_partials_reserve(d->cu, blocks, 2));
     CountKernel *kernel = choose_kernel<CountKernel>(
         d, count_pairs<COUNT>, count_pairs<COUNT | RICH>, count_pairs<COUNT | RICH | PERIODIC>);
-    launch_block(d->cu, kernel, blocks, THREADS, *d, cu_partials(d->cu));
+    launch_block(d->cu, kernel, blocks, THREADS, *d, d->cu->tallies);
     return cu_scan(d->cu, d->count, d->count, 2 * (d->slots + 1));
 }
 

@@ -94,17 +94,16 @@ static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
 }
 
 /* Writes the TalusProbeSums of one probe to out. */
-static __global__ void sum_probe(CuPartials partials, double *out, CuProbe p)
+static __global__ void sum_probe(CuTallies *tallies, double *out, CuProbe p)
 {
-    double v[SUMS] = {0.0};
-    int64_t contacts = p.list.counts.contacts, items = contacts + p.b.slots;
-    for (int64_t i = item_index(); i < items; i += grid_stride()) {
-        if (i < contacts)
-            add_contact(p, i, v);
-        else
-            add_body(p, (uint32_t)cu_slot_at_rank(p.b, i - contacts), v + TALUS_PROBE_CONTACT_SUMS);
-    }
-    write_totals<SUMS, 0>(partials, out, v);
+    int64_t contacts = p.list.counts.contacts;
+    sum_items<SUMS, 0>(tallies, out, 0, contacts + p.b.slots, 0.0,
+                       [&](int64_t i, double(&v)[SUMS]) {
+                           if (i < contacts)
+                               add_contact(p, i, v);
+                           else
+                               add_body(p, (uint32_t)(i - contacts), v + TALUS_PROBE_CONTACT_SUMS);
+                       });
 }
 
 /* True if the sums of `count` probes fit into the context's totals. */

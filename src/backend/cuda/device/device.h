@@ -9,7 +9,7 @@
  * All work runs in order in the stream of a context (CuContext), submitted by one host thread at a time: a context
  * owns work space, totals and the first error, without locks. Contexts on one device run concurrently. Arrays in
  * device memory need no context to grow or to be freed. Results are deterministic, except those of chaotic sweeps:
- * atomic operations are integer (minimum, maximum, or, counts), and no result shows the order of their threads. */
+ * atomic operations are integer (minimum, maximum, or, sums), and no result shows the order of their threads. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_DEVICE_H
 #define TALUS_BACKEND_CUDA_DEVICE_DEVICE_H
 
@@ -116,14 +116,14 @@ enum { CU_TOTALS = 128, CU_COUNTS = 512 };
 /* The device state of one world or one problem. */
 struct TalusContext {
     cudaStream_t stream;
-    char *pinned;            /* [64 Ki] page-locked host memory, for small downloads */
-    double *totals;          /* [CU_TOTALS] on the device: results of kernels for the host */
-    uint32_t *counts;        /* [CU_COUNTS], behind the totals: one download gets both */
-    CuArray<double> partial; /* partial sums of the kernel that runs (reduce.h) */
-    unsigned *arrived;       /* on the device: number of the kernel's finished blocks (reduce.h) */
-    CuArray<char> work;      /* work space of primitives.cu */
-    CuOwned iterate, face;   /* data of iterate.cu and face.cu */
-    char first_error[256];   /* text of the first error since the last cu_check; empty: none */
+    char *pinned;     /* [64 Ki] page-locked host memory, for small downloads */
+    double *totals;   /* [CU_TOTALS] on the device: results of kernels for the host */
+    uint32_t *counts; /* [CU_COUNTS], behind the totals: one download gets both */
+    struct CuTallies *
+        tallies; /* on the device: sums of the kernel that runs (reduce.h); NULL before the first */
+    CuArray<char> work;    /* work space of primitives.cu */
+    CuOwned iterate, face; /* data of iterate.cu and face.cu */
+    char first_error[256]; /* text of the first error since the last cu_check; empty: none */
 };
 
 typedef TalusContext CuContext;

@@ -62,9 +62,6 @@ TalusStatus cu_context_create(TalusContext **out)
     cu_note_error(cu, cudaMallocHost((void **)&cu->pinned, PINNED), "pinned memory");
     cu_note_error(cu, cudaMalloc((void **)&cu->totals, sizeof(Results)), "totals");
     cu->counts = (uint32_t *)(cu->totals + CU_TOTALS);
-    cu_note_error(cu, cudaMalloc((void **)&cu->arrived, sizeof *cu->arrived), "counter");
-    if (!cu->first_error[0])
-        cu_zero(cu, cu->arrived, sizeof *cu->arrived);
     TalusStatus status = cu_check(cu);
     if (status != TALUS_OK)
         cu_context_destroy(cu);
@@ -83,10 +80,9 @@ void cu_context_destroy(TalusContext *cu)
         cu->iterate.clear(cu->iterate.at);
     if (cu->face.at)
         cu->face.clear(cu->face.at);
-    cu->partial.clear();
     cu->work.clear();
     cu_release(cu->totals);
-    cu_release(cu->arrived);
+    cu_release(cu->tallies);
     cudaFreeHost(cu->pinned);
     if (cu->stream)
         cudaStreamDestroy(cu->stream);
@@ -207,9 +203,14 @@ void cu_zero(CuContext *cu, void *device, size_t bytes)
 
 /* ---- sums ---- */
 
-TalusStatus cu_partials_reserve(CuContext *cu, unsigned blocks, int values)
+TalusStatus cu_tallies_reserve(CuContext *cu)
 {
-    return cu->partial.reserve((int64_t)blocks * values, "partial sums");
+    size_t capacity = 0;
+    if (cu->tallies)
+        return TALUS_OK;
+    TALUS_TRY(CU_RESERVE(cu->tallies, capacity, 1, "partial sums"));
+    cu_zero(cu, cu->tallies, sizeof *cu->tallies);
+    return TALUS_OK;
 }
 
 void cu_totals_get(CuContext *cu, int count, double *out)

@@ -1,11 +1,22 @@
-/* backend/cuda/device/reduce.h - sums and maxima over a block and over a grid, always in the same order.
+/* backend/cuda/device/reduce.h - sums and maxima over a block and over a grid, the same bits every time.
  *
- * Each block of a summing kernel writes its partial results, and the last block to finish adds all of them, in an order
- * that depends on the numbers of blocks and threads alone: one launch, no atomic sum, the same bits every time. */
+ * Sums over contacts and over bodies are binned (base/bins.h): a sum is a function of the set of its terms, whatever the
+ * order of contacts, the number of blocks, and the device that a contact is on. A thread has a short sum. A block adds
+ * those of its threads, all integers, and then adds the result to a tally in device memory by integer atomics. The last
+ * block of a kernel to finish, or the next kernel, reads the tally. Devices that share a problem would add their
+ * tallies. What an item adds to a sum must be a function of that item: a kernel forms the terms of one item and gives
+ * them to CuSums.add.
+ *
+ * reduce_block and sum_lanes add plain numbers, in an order that depends on the number of threads alone: for sums whose
+ * terms are all of one body. */
 #ifndef TALUS_BACKEND_CUDA_DEVICE_REDUCE_H
 #define TALUS_BACKEND_CUDA_DEVICE_REDUCE_H
 
 #include "backend/cuda/device/device.h"
+
+extern "C" {
+#include "base/bins.h"
+}
 
 /* Returns the larger number; NaN if one of the two is NaN. */
 static __device__ inline double larger(double a, double b)
@@ -90,52 +101,313 @@ template <int LANES, int N> static __device__ inline void sum_lanes(double (&v)[
 #endif
 }
 
-/* Memory in which the blocks of a summing kernel leave their results. */
-struct CuPartials {
-    double *partial;   /* [blocks][values] */
-    unsigned *arrived; /* number of finished blocks; 0 before the kernel and after it */
+/* ---- sums over items ---- */
+
+/* A sum or a maximum in device memory, to which blocks of threads add; all zeros is the sum of no terms, or the maximum
+ * of none. Of a maximum only bin[0] is used. */
+struct CuTally {
+    unsigned long long bin[TALUS_BINS]; /* as TalusBinnedSum.bin; bin[0] of a maximum: max_key */
+    int top;                            /* as TalusBinnedSum.top */
 };
 
-/* Sums of the first SUMS values of v and maxima of the others over the whole grid; all threads of the kernel call it
- * once. True in thread 0 of the last block to finish, with the totals in v; false elsewhere. A thread without an item
- * passes 0 for sums and -infinity, or a lower bound, for maxima. */
+/* max_key returns a number that grows with x, highest for NaN; max_of_key is its inverse, -infinity for 0. */
+static __device__ inline unsigned long long max_key(double x)
+{
+    const unsigned long long sign = 1ull << 63;
+    unsigned long long bits;
+    memcpy(&bits, &x, sizeof bits);
+    return x != x ? ~0ull : bits & sign ? ~bits : bits | sign;
+}
+
+static __device__ inline double max_of_key(unsigned long long key)
+{
+    const unsigned long long sign = 1ull << 63;
+    unsigned long long bits = key & sign ? key & ~sign : ~key;
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return key ? x : -HUGE_VAL;
+}
+
+/* Unrolls the loop that follows, so that arrays with its index stay in registers. */
+#ifdef TALUS_EMULATED
+#define CU_UNROLL
+#else
+#define CU_UNROLL _Pragma("unroll")
+#endif
+
+/* The sums and maxima of one thread: SUMS sums, then MAXIMA maxima. */
+template <int SUMS, int MAXIMA> struct CuSums {
+    TalusShortSum sum[SUMS ? SUMS : 1];
+    double max[MAXIMA ? MAXIMA : 1];
+
+    /* Starts with sums 0 and maxima `lowest`. */
+    __device__ explicit CuSums(double lowest = 0.0)
+    {
+        for (TalusShortSum &s : sum)
+            s = TalusShortSum{{0, 0, 0, 0}, 0};
+        for (double &m : max)
+            m = lowest;
+    }
+
+    /* Adds the terms v[SUMS + MAXIMA] of one item; at most TALUS_BIN_TERMS times before add_block_sums. */
+    __device__ void add(const double *v)
+    {
+        CU_UNROLL
+        for (int k = 0; k < SUMS; k++)
+            talus_short_sum_add(&sum[k], v[k]);
+        CU_UNROLL
+        for (int k = 0; k < MAXIMA; k++)
+            max[k] = larger(max[k], v[SUMS + k]);
+    }
+};
+
+/* Sums of the threads of one row; a block of threads has one row for each warp, emulated for each thread. */
+template <int SUMS, int MAXIMA> struct CuSumRow {
+    long long digit[SUMS ? SUMS : 1][TALUS_BIN_DIGITS];
+    int top[SUMS ? SUMS : 1];
+    double max[MAXIMA ? MAXIMA : 1];
+};
+
+#ifndef TALUS_EMULATED
+/* Return the sum and the maximum over a warp, to all of its threads. */
+static __device__ inline int sum_warp(int v)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(0xffffffffu, v);
+#else
+    for (int off = 16; off > 0; off >>= 1)
+        v += __shfl_xor_sync(0xffffffffu, v, off);
+    return v;
+#endif
+}
+
+static __device__ inline int max_warp(int v)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_max_sync(0xffffffffu, v);
+#else
+    for (int off = 16; off > 0; off >>= 1)
+        v = max(v, __shfl_xor_sync(0xffffffffu, v, off));
+    return v;
+#endif
+}
+
+/* Writes the sums and maxima of a warp to its row. A digit is added in halves, whose sums fit into 32 bits. */
 template <int SUMS, int MAXIMA>
-static __device__ inline bool reduce_grid(CuPartials p, double (&v)[SUMS + MAXIMA])
+static __device__ inline void write_warp_row(CuSums<SUMS, MAXIMA> &s, CuSumRow<SUMS, MAXIMA> *row)
+{
+    const bool first = (threadIdx.x & 31) == 0;
+#pragma unroll
+    for (int k = 0; k < SUMS; k++) {
+        const int top = max_warp(s.sum[k].top);
+        talus_short_sum_raise(&s.sum[k], top);
+#pragma unroll
+        for (int j = 0; j < TALUS_BIN_DIGITS; j++) {
+            const int low = sum_warp(s.sum[k].digit[j] & 0xffff);
+            const int high = sum_warp(s.sum[k].digit[j] >> 16);
+            if (first)
+                row->digit[k][j] = (long long)high * 0x10000 + low;
+        }
+        if (first)
+            row->top[k] = top;
+    }
+#pragma unroll
+    for (int k = 0; k < MAXIMA; k++) {
+        double v = s.max[k];
+#pragma unroll
+        for (int off = 16; off > 0; off >>= 1)
+            v = larger(v, __shfl_down_sync(0xffffffffu, v, off));
+        if (first)
+            row->max[k] = v;
+    }
+}
+#endif
+
+/* Adds sums `k` of the rows to a tally: this thread digit j of them. */
+template <int SUMS, int MAXIMA>
+static __device__ inline void add_rows(const CuSumRow<SUMS, MAXIMA> *row, int rows, int k, int j,
+                                       CuTally *tally)
+{
+    int top = 0;
+    long long sum = 0;
+    for (int r = 0; r < rows; r++)
+        top = row[r].top[k] > top ? row[r].top[k] : top;
+    for (int r = 0; r < rows; r++) {
+        int at = j - (top - row[r].top[k]); /* index of the digit in its row */
+        sum += at >= 0 ? row[r].digit[k][at] : 0;
+    }
+    if (sum)
+        atomicAdd(&tally->bin[top + 3 - j], (unsigned long long)sum);
+    if (j == 0 && top > __ldcg(&tally->top))
+        atomicMax(&tally->top, top);
+}
+
+/* Adds the sums and maxima of all threads of a block, which all call it, to tally[SUMS + MAXIMA]; the threads' sums are
+ * 0 afterwards. THREADS_HERE: threads of the block, or more. */
+template <int THREADS_HERE = THREADS, int SUMS, int MAXIMA>
+static __device__ inline void add_block_sums(CuSums<SUMS, MAXIMA> &s, CuTally *tally)
+{
+    typedef CuSumRow<SUMS, MAXIMA> Row;
+#ifdef TALUS_EMULATED
+    Row *row = (Row *)emulated_scratch(sizeof(Row));
+    const int rows = (int)blockDim.x;
+    for (int k = 0; k < SUMS; k++) {
+        row[threadIdx.x].top[k] = s.sum[k].top;
+        for (int j = 0; j < TALUS_BIN_DIGITS; j++)
+            row[threadIdx.x].digit[k][j] = s.sum[k].digit[j];
+    }
+    for (int k = 0; k < MAXIMA; k++)
+        row[threadIdx.x].max[k] = s.max[k];
+#else
+    __shared__ Row row[THREADS_HERE / 32];
+    const int rows = (int)blockDim.x / 32;
+    write_warp_row(s, &row[threadIdx.x >> 5]);
+#endif
+    __syncthreads();
+    for (int j = (int)threadIdx.x; j < SUMS * TALUS_BIN_DIGITS; j += (int)blockDim.x)
+        add_rows(row, rows, j / TALUS_BIN_DIGITS, j % TALUS_BIN_DIGITS,
+                 &tally[j / TALUS_BIN_DIGITS]);
+    for (int k = (int)threadIdx.x; k < MAXIMA; k += (int)blockDim.x) {
+        double v = row[0].max[k];
+        for (int r = 1; r < rows; r++)
+            v = larger(v, row[r].max[k]);
+        atomicMax(&tally[SUMS + k].bin[0], max_key(v));
+    }
+    __syncthreads();
+    for (int k = 0; k < SUMS; k++)
+        s.sum[k] = TalusShortSum{{0, 0, 0, 0}, 0};
+}
+
+/* Adds one term to a tally. */
+static __device__ inline void add_term(double x, CuTally *tally)
+{
+    TalusShortSum s = {{0, 0, 0, 0}, 0};
+    talus_short_sum_add(&s, x);
+    for (int k = 0; k < TALUS_BIN_DIGITS; k++)
+        atomicAdd(&tally->bin[s.top + 3 - k], (unsigned long long)s.digit[k]);
+    atomicMax(&tally->top, s.top);
+}
+
+/* Returns the sum of `count` tallies of sums. */
+static __device__ inline double tally_sum(const CuTally *tally, int count = 1)
+{
+    int top = 0;
+    long long b[TALUS_BIN_DIGITS] = {0, 0, 0, 0};
+    for (int t = 0; t < count; t++) {
+        int one = __ldcg(&tally[t].top);
+        top = one > top ? one : top;
+    }
+    for (int t = 0; t < count; t++)
+        for (int k = 0; k < TALUS_BIN_DIGITS; k++)
+            b[k] += (long long)__ldcg(&tally[t].bin[top + 3 - k]);
+    const int64_t bins[TALUS_BIN_DIGITS] = {b[0], b[1], b[2], b[3]};
+    return talus_bins_value(top, bins);
+}
+
+/* Returns the maximum in a tally; -infinity if it is empty. */
+static __device__ inline double tally_max(const CuTally *tally)
+{
+    return max_of_key(__ldcg(&tally->bin[0]));
+}
+
+/* v = sums and maxima in tally[SUMS + MAXIMA], the same in all threads of a block, which all call it. */
+template <int SUMS, int MAXIMA>
+static __device__ inline void read_tallies(const CuTally *tally, double (&v)[SUMS + MAXIMA])
+{
+    __shared__ double total[SUMS + MAXIMA];
+    for (int k = (int)threadIdx.x; k < SUMS + MAXIMA; k += (int)blockDim.x)
+        total[k] = k < SUMS ? tally_sum(&tally[k]) : tally_max(&tally[k]);
+    __syncthreads();
+    for (int k = 0; k < SUMS + MAXIMA; k++)
+        v[k] = total[k];
+    __syncthreads();
+}
+
+/* Empties tallies; the threads of a block share the work. */
+static __device__ inline void clear_tallies(CuTally *tally, int count)
+{
+    const int words = count * (int)(sizeof *tally / sizeof(unsigned long long));
+    for (int k = (int)threadIdx.x; k < words; k += (int)blockDim.x)
+        ((unsigned long long *)tally)[k] = 0;
+}
+
+/* ---- kernels that sum over items ---- */
+
+/* SUM_BLOCKS: largest number of blocks of a summing kernel; 1056 are eight per processor of an H200. Emulated it is 3,
+ * so that threads take several items in small tests too. MAX_SUMS: largest number of values of one kernel. */
+#ifdef TALUS_EMULATED
+enum { SUM_BLOCKS = 3 };
+#else
+enum { SUM_BLOCKS = 1056 };
+#endif
+enum { MAX_SUMS = 32 };
+
+/* Memory of the sums of the kernel that runs. All zeros before a summing kernel and after it. */
+struct CuTallies {
+    CuTally tally[MAX_SUMS];
+    unsigned arrived; /* number of finished blocks */
+};
+
+/* memory.cu: makes the context's tallies, if there are none yet. */
+TalusStatus cu_tallies_reserve(CuContext *cu);
+
+/* Sums and maxima over the whole grid; all threads of the kernel call it once. True in thread 0 of the last block to
+ * finish, with the totals in v; false elsewhere. */
+template <int SUMS, int MAXIMA>
+static __device__ inline bool reduce_grid(CuTallies *t, CuSums<SUMS, MAXIMA> &sums,
+                                          double (&v)[SUMS + MAXIMA])
 {
     enum { N = SUMS + MAXIMA };
+    static_assert((int)N <= (int)MAX_SUMS, "too many sums");
     __shared__ bool last;
-    reduce_block<SUMS, MAXIMA>(v);
+    add_block_sums(sums, t->tally);
     if (threadIdx.x == 0) {
-        for (int k = 0; k < N; k++)
-            p.partial[(size_t)blockIdx.x * N + k] = v[k];
         __threadfence();
-        last = atomicAdd(p.arrived, 1u) == gridDim.x - 1;
+        last = atomicAdd(&t->arrived, 1u) == gridDim.x - 1;
+        __threadfence();
     }
     __syncthreads();
     if (!last)
         return false;
-    __threadfence();
-    for (int k = 0; k < N; k++)
-        v[k] = k < SUMS ? 0.0 : -HUGE_VAL;
-    for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
-        for (int k = 0; k < N; k++) {
-            double w = ((volatile double *)p.partial)[(size_t)b * N + k];
-            v[k] = k < SUMS ? v[k] + w : larger(v[k], w);
-        }
-    reduce_block<SUMS, MAXIMA>(v);
+    read_tallies<SUMS, MAXIMA>(t->tally, v);
+    clear_tallies(t->tally, N);
     if (threadIdx.x == 0)
-        *p.arrived = 0;
+        t->arrived = 0;
     return threadIdx.x == 0;
 }
 
-/* memory.cu: reserves partial results in the context for a kernel of at most `blocks` blocks with `values` values
- * each. */
-TalusStatus cu_partials_reserve(CuContext *cu, unsigned blocks, int values);
-
-/* Returns the memory that cu_partials_reserve has reserved. */
-static inline CuPartials cu_partials(const CuContext *cu)
+/* Returns the number of threads of the kernel: a thread that takes several items takes every grid_stride()-th. */
+static __device__ inline int64_t grid_stride()
 {
-    return CuPartials{cu->partial.at, cu->arrived};
+    return (int64_t)gridDim.x * blockDim.x;
+}
+
+/* Does the work of a summing kernel: calls item(i, v) for each item i from begin to end - 1, which adds what the item
+ * contributes to v, the SUMS sums, at 0 before, and raises the MAXIMA maxima after them, at `lowest` before. Writes sums
+ * and maxima over all items to `totals`. */
+template <int SUMS, int MAXIMA, class Item>
+static __device__ inline void sum_items(CuTallies *t, double *totals, int64_t begin, int64_t end,
+                                        double lowest, Item item)
+{
+    enum { N = SUMS + MAXIMA };
+    CuSums<SUMS, MAXIMA> sums(lowest);
+    double v[N];
+    int terms = 0;
+    for (int64_t i = begin + item_index(); i - threadIdx.x < end; i += grid_stride()) {
+        for (int k = 0; k < N; k++)
+            v[k] = k < SUMS ? 0.0 : lowest;
+        if (i < end) {
+            item(i, v);
+            sums.add(v);
+        }
+        if (++terms == TALUS_BIN_TERMS) {
+            add_block_sums(sums, t->tally);
+            terms = 0;
+        }
+    }
+    if (reduce_grid(t, sums, v))
+        for (int k = 0; k < N; k++)
+            totals[k] = v[k];
 }
 
 /* Copies the first `count` of the context's totals to out[count] on the host; waits for the stream. After an error that
@@ -144,51 +416,20 @@ void cu_totals_get(CuContext *cu, int count, double *out);
 /* Copies totals[CU_TOTALS] and counts[CU_COUNTS] likewise; after an error the counts are 0. */
 void cu_totals_and_counts_get(CuContext *cu, double *totals, uint32_t *counts);
 
-/* ---- kernels that sum over items ---- */
-
-/* SUM_BLOCKS: largest number of blocks of a summing kernel; a thread takes every grid_stride()-th item. The number of
- * blocks, and so the order of sums, depends on the number of items alone, not on the device; 1056 are eight per
- * processor of an H200. Emulated it is 3, so that threads take several items in small tests too. MAX_SUMS: largest
- * number of values of one kernel. */
-#ifdef TALUS_EMULATED
-enum { SUM_BLOCKS = 3 };
-#else
-enum { SUM_BLOCKS = 1056 };
-#endif
-enum { MAX_SUMS = 32 };
-
-/* Returns the number of threads of the kernel: a thread that takes several items takes every grid_stride()-th. */
-static __device__ inline int64_t grid_stride()
-{
-    return (int64_t)gridDim.x * blockDim.x;
-}
-
-/* Starts kernel(partials, totals, arguments...), which ends by write_totals to `totals`, an address in device memory.
- * The kernel also runs for 0 items, so that sums become 0. After an error that cu_check has still to report it does not
- * run; lack of memory for partial sums is such an error. */
+/* Starts kernel(tallies, totals, arguments...), which ends by sum_items or reduce_grid; `totals` is an address in device
+ * memory. The kernel also runs for 0 items, so that sums become 0. After an error that cu_check has still to report it
+ * does not run; lack of memory for the context's tallies is such an error. */
 template <class... P, class... A>
 static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, double *totals,
                                A... arguments)
 {
     unsigned blocks = blocks_for(items ? items : 1);
-    if (cu_partials_reserve(cu, SUM_BLOCKS, MAX_SUMS) != TALUS_OK)
+    if (cu_tallies_reserve(cu) != TALUS_OK)
         cu_note_error(cu, cudaErrorMemoryAllocation, "partial sums");
     if (cu->first_error[0])
         return;
     launch_block(cu, kernel, blocks < SUM_BLOCKS ? blocks : (unsigned)SUM_BLOCKS, THREADS,
-                 cu_partials(cu), totals, arguments...);
-}
-
-/* Ends a summing kernel: writes to `totals` the sums over all threads of the first SUMS values of v, then the maxima of
- * the others. */
-template <int SUMS, int MAXIMA>
-static __device__ inline void write_totals(CuPartials partials, double *totals,
-                                           double (&v)[SUMS + MAXIMA])
-{
-    static_assert(SUMS + MAXIMA <= MAX_SUMS, "too many sums");
-    if (reduce_grid<SUMS, MAXIMA>(partials, v))
-        for (int k = 0; k < SUMS + MAXIMA; k++)
-            totals[k] = v[k];
+                 cu->tallies, totals, arguments...);
 }
 
 #endif

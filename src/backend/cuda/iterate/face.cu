@@ -9,7 +9,7 @@ enum { ROUNDS = 20 };
 /* Data shared by the operators of a context. */
 struct FaceShared {
     CuArray<FaceState> device_state; /* [FACE_STATES] */
-    CuArray<double> device_partial;  /* FaceArgs.searched, then FaceArgs.split */
+    CuArray<CuTally> device_tally;   /* FaceArgs.searched, then FaceArgs.split */
     FaceState *seen_state;           /* pinned host memory, [2]: states of the last two requests */
     cudaEvent_t request_done[2];     /* ends of the last two requests */
     cudaGraphExec_t graph_of[2];     /* for one row and for three */
@@ -22,7 +22,7 @@ static void clear_shared(void *at)
 {
     FaceShared *shared = (FaceShared *)at;
     shared->device_state.clear();
-    shared->device_partial.clear();
+    shared->device_tally.clear();
     cudaFreeHost(shared->seen_state);
     for (cudaEvent_t event : shared->request_done)
         if (event)
@@ -39,8 +39,7 @@ static TalusStatus reserve_shared(CuContext *cu)
     FaceShared *shared;
     TALUS_TRY(cu_get_owned(&cu->face, clear_shared, "steps on faces", &shared));
     TALUS_TRY(shared->device_state.reserve(FACE_STATES, "scalars"));
-    TALUS_TRY(shared->device_partial.reserve(FACE_BLOCKS * (FACE_SEARCH_SUMS + FACE_SPLIT_SUMS),
-                                             "partial sums"));
+    TALUS_TRY(shared->device_tally.reserve((int)FACE_SEARCH_SUMS + (int)FACE_SPLIT_SUMS, "sums"));
     if (!shared->seen_state) {
         cu_note_error(cu,
                       cudaMallocHost((void **)&shared->seen_state, 2 * sizeof *shared->seen_state),
@@ -141,8 +140,8 @@ static FaceArgs make_args(const TalusOperator *op, const TalusProportioning *sta
     args.phi = state->phi;
     args.w = state->w;
     args.velocity = (double(*)[8])cu_scratch_of(op)->velocity.at;
-    args.searched = shared->device_partial.at;
-    args.split = shared->device_partial.at + FACE_BLOCKS * FACE_SEARCH_SUMS;
+    args.searched = shared->device_tally.at;
+    args.split = shared->device_tally.at + FACE_SEARCH_SUMS;
     args.state = shared->device_state.at;
     args.gamma2 = state->gamma * state->gamma;
     args.step = state->step;
@@ -194,6 +193,8 @@ TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state
     std::lock_guard<std::mutex> hold(constant_memory);
     put_args(cu, &args);
     put_state(cu, state);
+    cu_zero(cu, args.searched,
+            ((int)FACE_SEARCH_SUMS + (int)FACE_SPLIT_SUMS) * sizeof *args.searched);
     TALUS_TRY(op->rows == 1 ? run_rounds<1>(cu, run->iterations, &end)
                             : run_rounds<3>(cu, run->iterations, &end));
     state->norm = end.norm;

@@ -4,18 +4,19 @@
  * chopped gradient beta (TalusFace). All vectors are in the metric; N stands for S (N + E) S here. Work is done in
  * rounds of three kernels, controlled by scalars on the device:
  *
- *     bodies    adds up the sums of the last split, chooses the task of the round, and computes the bodies' velocities
+ *     bodies    reads the sums of the last split, chooses the task of the round, and computes the bodies' velocities
  *               for p or, if the round recomputes g, for x
  *     product   in a search: p = phi + cg_beta p or p = beta, N p, and the sums p'N p, p'g, p'p and the step to the
  *               boundary; else g at x
- *     update    adds up these sums; computes x and g after the step and splits g; or moves x off the face, and the next
+ *     update    reads these sums; computes x and g after the step and splits g; or moves x off the face, and the next
  *               round computes g there
  *
  * A step on the face takes one round, and so does a proportioning with one row; an expansion and a proportioning of
  * cones take two. A recomputation of g against rounding takes one round more.
  *
- * Every block adds up the sums of the previous kernel, so that no block waits for others, and block 0 stores the
- * scalars: the bodies' kernel computes state FACE_DECIDED from state FACE_UPDATED, the update's kernel the reverse.
+ * Every block reads the sums of the previous kernel from tallies (device/reduce.h), so that no block waits for others,
+ * and block 0 stores the scalars: the bodies' kernel computes state FACE_DECIDED from state FACE_UPDATED, the update's
+ * kernel the reverse. The kernel after the one that reads tallies empties them.
  * `wrench` is the sum of p's impulses on each body. It obeys the recursion of p, phi + cg_beta p, so that a round sums
  * the impulses of phi alone.
  *
@@ -27,7 +28,7 @@
 #include "backend/cuda/ops/operator.h"
 
 /* Threads per block and blocks: FACE_BODY_ of the bodies' kernel, FACE_ of the other two, whose 264 * 512 threads take
- * one contact each up to 135,168 contacts. Few, large blocks, because each adds up the sums of all. */
+ * one contact each up to 135,168 contacts. */
 #ifdef TALUS_EMULATED
 enum { FACE_BODY_THREADS = 16, FACE_BODY_BLOCKS = 3, FACE_THREADS = 32, FACE_BLOCKS = 3 };
 #else
@@ -86,7 +87,7 @@ struct FaceArgs {
     double *x, *g, *p, *np, *phi, *w; /* w: beta after a split, the old x after a projected step */
     double (*velocity)[8];            /* [bodies]: M^-1 D S p in a search, else v_f + M^-1 D S x */
     double (*wrench)[6];         /* [bodies]: sum of the impulses S p, as add_wrench forms it */
-    double *searched, *split;    /* partial sums of product and update, [value][FACE_BLOCKS] */
+    CuTally *searched, *split;   /* sums of product and of update */
     FaceState *state;            /* [FACE_STATES] */
     double gamma2, step, enough; /* of TalusProportioning: gamma squared, step, enough */
     double stop2, stop_max2;     /* limits on residual2 and on the squared maximum; 0: none */

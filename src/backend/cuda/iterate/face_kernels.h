@@ -15,38 +15,34 @@ namespace
 __constant__ FaceArgs face;
 }
 
-/* ---- partial sums ---- */
+/* ---- sums ---- */
 
-/* Returns the number of blocks of the kernels product and update that have contacts; only these write sums. */
+/* Returns the number of blocks of the kernels product and update that have contacts. */
 static __device__ inline int blocks_with_contacts()
 {
     int busy = (face.op.blocks + FACE_THREADS - 1) / FACE_THREADS;
     return busy < FACE_BLOCKS ? busy : (int)FACE_BLOCKS;
 }
 
-/* Adds up the N sums that blocks with contacts have written to partial[value][block]; the last is a maximum. All
- * THREADS_HERE threads of a block call it; the results are valid in thread 0. */
-template <int N, int THREADS_HERE>
-static __device__ inline void add_partials(const double *partial, double (&sums)[N])
+/* Calls item(i, terms) for each contact i of this thread, in the kernels product and update, and adds the terms, the
+ * last of them a maximum, to tally[N]. All threads of the block call it. lowest: value of a maximum before `item`. */
+template <int N, class Item>
+static __device__ inline void sum_contacts(CuTally *tally, double lowest, Item item)
 {
-    const int busy = blocks_with_contacts();
-    for (int k = 0; k < N; k++)
-        sums[k] = k < N - 1 ? 0.0 : -HUGE_VAL;
-    for (int b = (int)threadIdx.x; b < busy; b += THREADS_HERE)
-        for (int k = 0; k < N; k++) {
-            double v = partial[k * FACE_BLOCKS + b];
-            sums[k] = k < N - 1 ? sums[k] + v : larger(sums[k], v);
-        }
-    reduce_block<N - 1, 1>(sums);
-}
-
-/* Writes the block's sums, the last of them a maximum, to partial[value][block]. */
-template <int N> static __device__ inline void write_partials(double *partial, double (&sums)[N])
-{
-    reduce_block<N - 1, 1>(sums);
-    if (threadIdx.x == 0)
+    CuSums<N - 1, 1> sums(lowest);
+    int64_t i = item_index();
+    for (int terms = 1; i - threadIdx.x < face.op.blocks; terms++) {
+        double v[N];
         for (int k = 0; k < N; k++)
-            partial[k * FACE_BLOCKS + (int)blockIdx.x] = sums[k];
+            v[k] = k < N - 1 ? 0.0 : lowest;
+        if (i < face.op.blocks) {
+            item(i, v);
+            sums.add(v);
+        }
+        i += grid_stride();
+        if (terms % TALUS_BIN_TERMS == 0 || i - threadIdx.x >= face.op.blocks)
+            add_block_sums<FACE_THREADS>(sums, tally);
+    }
 }
 
 /* ---- bodies ---- */
@@ -108,7 +104,7 @@ template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision com
     double sums[FACE_SPLIT_SUMS];
     const bool open = before->task == FACE_DECIDE;
     if (open)
-        add_partials<FACE_SPLIT_SUMS, FACE_BODY_THREADS>(face.split, sums);
+        read_tallies<FACE_SPLIT_SUMS - 1, 1>(face.split, sums);
     if (threadIdx.x == 0) {
         next = *before;
         if (open)
@@ -230,6 +226,8 @@ template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 
     int2 span = incidence_span(b);
     double sum[6];
     await_previous_kernel();
+    if (blockIdx.x == 0)
+        clear_tallies(face.searched, FACE_SEARCH_SUMS);
     const int begin = FACE_BODY_BLOCKS - 1 - (int)blockIdx.x;
     const bool idle = first >= face.op.bodies && begin >= face.op.block_summed_count;
     if (face.state[FACE_UPDATED].stop || (idle && blockIdx.x > 0))
@@ -326,8 +324,9 @@ static __device__ inline void load_multiplied_block(FaceTask task, double cg_bet
 template <int ROWS>
 static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_product()
 {
-    double sums[FACE_SEARCH_SUMS] = {0.0, 0.0, 0.0, -HUGE_VAL};
     await_previous_kernel();
+    if (blockIdx.x == 0)
+        clear_tallies(face.split, FACE_SPLIT_SUMS);
     const FaceState *s = &face.state[FACE_DECIDED];
     const FaceTask task = s->task;
     const bool search = is_search(task), tested = s->tested;
@@ -335,7 +334,7 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
     if (s->stop || task == FACE_PROJECT || (int)blockIdx.x >= blocks_with_contacts())
         return;
     const CuMotion motion = {(const double(*)[8])face.velocity, nullptr, !search};
-    for (int64_t i = item_index(); i < face.op.blocks; i += grid_stride()) {
+    auto multiply = [&](int64_t i, double(&sums)[FACE_SEARCH_SUMS]) {
         double v[ROWS], u[ROWS];
         load_multiplied_block(task, cg_beta, (int)i, v);
         scaled_gradient(face.op, motion, (int)i, metric_scales(face.sets, i), v, u);
@@ -343,8 +342,8 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
             store_search_block((int)i, v, u, sums);
         else
             store_gradient_block((int)i, tested, v, u, sums);
-    }
-    write_partials(face.searched, sums);
+    };
+    sum_contacts<FACE_SEARCH_SUMS>(face.searched, -HUGE_VAL, multiply);
 }
 
 /* ---- update ---- */
@@ -460,7 +459,7 @@ static __device__ __attribute__((noinline)) FaceMove compute_move()
 {
     __shared__ FaceMove move;
     double sums[FACE_SEARCH_SUMS];
-    add_partials<FACE_SEARCH_SUMS, FACE_THREADS>(face.searched, sums);
+    read_tallies<FACE_SEARCH_SUMS - 1, 1>(face.searched, sums);
     if (threadIdx.x == 0) {
         FaceState next = face.state[FACE_DECIDED];
         move = plan_move(next, sums);
@@ -547,7 +546,6 @@ static __device__ inline void update_block(int i, const FaceMove &move,
 template <int ROWS>
 static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_update()
 {
-    double sums[FACE_SPLIT_SUMS] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     await_previous_kernel();
     if (face.state[FACE_DECIDED].stop) {
         if (item_index() == 0)
@@ -557,10 +555,9 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_u
     if ((int)blockIdx.x >= blocks_with_contacts())
         return;
     const FaceMove move = compute_move();
-    for (int64_t i = item_index(); i < face.op.blocks; i += grid_stride())
+    sum_contacts<FACE_SPLIT_SUMS>(face.split, 0.0, [&](int64_t i, double(&sums)[FACE_SPLIT_SUMS]) {
         update_block<ROWS>((int)i, move, sums);
-    if (move.split)
-        write_partials(face.split, sums);
+    });
 }
 
 #endif

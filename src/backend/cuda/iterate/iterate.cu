@@ -87,7 +87,7 @@ enum { VARIANTS = 128 };
 /* Data shared by the operators of a context: device buffers and captured batches. */
 struct Shared {
     CuArray<IterateState> device_state; /* [2] */
-    CuArray<double> device_partial;     /* IterateArgs.partial */
+    CuArray<CuTally> device_tally;      /* IterateArgs.tally */
     CuArray<unsigned> device_arrived;   /* ResidentRun.arrived */
     IterateState
         *seen_state;        /* pinned host memory, [2][2]: both states, of the last two requests */
@@ -103,7 +103,7 @@ static std::mutex constant_memory;
 static void clear_shared(void *at)
 {
     Shared *shared = (Shared *)at;
-    cu_clear(shared->device_state, shared->device_partial, shared->device_arrived);
+    cu_clear(shared->device_state, shared->device_tally, shared->device_arrived);
     cudaFreeHost(shared->seen_state);
     cudaFreeHost(shared->sent_args);
     for (cudaEvent_t event : shared->request_done)
@@ -122,7 +122,7 @@ static TalusStatus reserve_shared(CuContext *cu)
     TALUS_TRY(cu_get_owned(&cu->iterate, clear_shared, "iterations", &shared));
     TALUS_TRY(shared->device_state.reserve(2, "scalars"));
     TALUS_TRY(shared->device_arrived.reserve(1, "counter"));
-    TALUS_TRY(shared->device_partial.reserve(CONTACT_BLOCKS * ITERATE_SUMS, "partial sums"));
+    TALUS_TRY(shared->device_tally.reserve(2 * ITERATE_SUMS, "sums"));
     if (!shared->seen_state) {
         cu_note_error(cu,
                       cudaMallocHost((void **)&shared->seen_state, 4 * sizeof *shared->seen_state),
@@ -372,6 +372,7 @@ static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentu
                   cudaMemcpyAsync(s->kernels.args, shared->sent_args, sizeof *args,
                                   cudaMemcpyHostToDevice, cu->stream),
                   "copy in");
+    cu_zero(cu, shared->device_tally.at, 2 * ITERATE_SUMS * sizeof *shared->device_tally.at);
     if (s->resident)
         launch_resident(s, state);
     else
@@ -438,7 +439,7 @@ static IterateArgs make_args(const TalusOperator *op, const Iterate *w, const Ta
     args.v[1] = w->v[1].at;
     args.w = w->v[2].at;
     args.mu_range = w->mu_range.at;
-    args.partial = shared->device_partial.at;
+    args.tally = (CuTally(*)[ITERATE_SUMS])shared->device_tally.at;
     args.state = shared->device_state.at;
     args.stop2 = run->stop_rms * run->stop_rms * op->blocks;
     args.stop_max2 = run->stop_max * run->stop_max;

@@ -15,9 +15,10 @@
  * tangential ones are the sum of 1/m + k. In Jacobi's method y is x, step is omega, 1 / s^2 the mean entry, and gamma
  * moves by lambda of the way to gamma_next.
  *
- * Scalars stay on the device. Each block of the contacts' kernel writes its sums. Every block of the next bodies'
- * kernel adds up all of them and computes beta, L and whether to stop, so that no block waits for others. After a stop
- * the kernels that are already launched return without a step.
+ * Scalars stay on the device. Each block of the contacts' kernel adds its sums to tallies (device/reduce.h). Every block
+ * of the next bodies' kernel reads them and computes beta, L and whether to stop, so that no block waits for others.
+ * There are two sets of tallies: the kernel that reads one empties the other, for the next step. After a stop the
+ * kernels that are already launched return without a step.
  *
  * Kernels read arrays and sizes from IterateArgs, in constant memory, and have grids of fixed size: a CUDA graph of a
  * batch of iterations serves problems of any size.
@@ -32,8 +33,7 @@
 #include "backend/cuda/ops/machines.h"
 
 /* Threads per block and blocks of the kernels of bodies, contacts and machines; the numbers of blocks are multiples of
- * an H200's 132 processors. Constants, so that sums have the same order on every GPU; small where threads are
- * emulated. */
+ * an H200's 132 processors; small where threads are emulated. */
 #ifdef TALUS_EMULATED
 enum {
     BODY_THREADS = 16,
@@ -57,21 +57,21 @@ enum {
  * precision, which takes twice the registers. */
 #ifdef TALUS_EMULATED
 enum { RESIDENT_BLOCKS = 1, RESIDENT_PER_THREAD = 32 };
-template <class T> constexpr int resident_threads()
+template <class T> __host__ __device__ constexpr int resident_threads()
 {
     return 8;
 }
 #else
 enum { RESIDENT_BLOCKS = 132, RESIDENT_PER_THREAD = 1 };
-template <class T> constexpr int resident_threads()
+template <class T> __host__ __device__ constexpr int resident_threads()
 {
     return sizeof(T) == sizeof(float) ? 640 : 512;
 }
 #endif
 
-/* Sums that each block of the contacts' kernel writes to partial[value][block]. Those up to RESIDUAL2 are as in
- * TalusStepSums; SIZE2 is the sum of d^2 |x|^2, d the mean diagonal entry; RESIDUAL_MAX2 is a maximum, of squares. A
- * step that does not measure the residual writes only RESTART, or nothing in Jacobi's method. */
+/* Sums of the contacts' kernel. Those up to RESIDUAL2 are as in TalusStepSums; SIZE2 is the sum of d^2 |x|^2, d the mean
+ * diagonal entry; RESIDUAL_MAX2 is a maximum, of squares. A step that does not measure the residual sums only RESTART,
+ * or nothing in Jacobi's method. */
 enum { RESTART, DX2, DG2, X2, RESIDUAL2, SIZE2, RESIDUAL_MAX2, ITERATE_SUMS };
 
 /* What precedes a launch of the bodies' kernel. SEEN_START: no step, and the kernel only computes V of the previous
@@ -96,18 +96,18 @@ struct IterateState {
 /* Arguments of all kernels, in constant memory. */
 struct IterateArgs {
     CuView<double> op;
-    bool trace;              /* s_n = s_t: 1 / s^2 is the block's mean diagonal entry */
-    void *x[2];              /* iterate t is [t % 2], double or float; Jacobi: both are one array */
-    void *v[2], *w;          /* records with V of x[0] and x[1], and with W; Jacobi: v[0] == v[1] */
-    const double *mu_range;  /* [2]: largest mu and largest -mu; set with three rows */
-    double *partial;         /* sums of the contacts' kernel, [value][block] */
-    IterateState *state;     /* [2] */
-    CuMachinesView machines; /* all zeros in single precision */
-    double omega, lambda;    /* Jacobi: length of a step, and share of the way that gamma moves */
-    double stop2;            /* residual2 at or below which to stop; 0: never */
-    double stop_max2;        /* square of the maximum at or below which to stop; 0: never */
-    int refine_after;        /* number of steps since a refinement after which the next is due */
-    int steps_before;        /* steps since the last refinement, before this stretch (iterate.cu) */
+    bool trace;             /* s_n = s_t: 1 / s^2 is the block's mean diagonal entry */
+    void *x[2];             /* iterate t is [t % 2], double or float; Jacobi: both are one array */
+    void *v[2], *w;         /* records with V of x[0] and x[1], and with W; Jacobi: v[0] == v[1] */
+    const double *mu_range; /* [2]: largest mu and largest -mu; set with three rows */
+    CuTally (*tally)[ITERATE_SUMS]; /* [2]: sums of the contacts' kernel, by parity */
+    IterateState *state;            /* [2] */
+    CuMachinesView machines;        /* all zeros in single precision */
+    double omega, lambda; /* Jacobi: length of a step, and share of the way that gamma moves */
+    double stop2;         /* residual2 at or below which to stop; 0: never */
+    double stop_max2;     /* square of the maximum at or below which to stop; 0: never */
+    int refine_after;     /* number of steps since a refinement after which the next is due */
+    int steps_before;     /* steps since the last refinement, before this stretch (iterate.cu) */
 
     /* for single precision alone */
     const float4 *normal;   /* [blocks]: normal and c (frame.h) */

@@ -56,32 +56,21 @@ struct Decision {
     int stop;
 };
 
-/* Adds to `sums`, 0 before, the sums of the previous step over all its blocks: without `check` only RESTART, and
- * nothing in Jacobi's method. Valid in thread 0. */
+/* Reads the sums of the previous step: without `check` only RESTART, and nothing in Jacobi's method. Valid in thread
+ * 0. */
 template <bool MOMENTUM>
-static __device__ inline void sum_step_partials(bool check, double (&sums)[ITERATE_SUMS])
+static __device__ inline void read_step_sums(const CuTally *tally, bool check,
+                                             double (&sums)[ITERATE_SUMS])
 {
-    const int chunks = contact_chunks();
-    const int blocks = chunks < CONTACT_BLOCKS ? chunks : (int)CONTACT_BLOCKS;
-    if (check) {
-        for (int b = (int)threadIdx.x; b < blocks; b += BODY_THREADS)
-            for (int k = 0; k < ITERATE_SUMS; k++) {
-                double v = args.partial[k * CONTACT_BLOCKS + b];
-                sums[k] = k == RESIDUAL_MAX2 ? larger(sums[k], v) : sums[k] + v;
-            }
-        reduce_block<ITERATE_SUMS - 1, 1>(sums);
-    } else if (MOMENTUM) {
-        double restart[1] = {0.0};
-        for (int b = (int)threadIdx.x; b < blocks; b += BODY_THREADS)
-            restart[0] += args.partial[b];
-        reduce_block<1, 0>(restart);
-        sums[RESTART] = restart[0];
-    }
+    if (check)
+        read_tallies<ITERATE_SUMS - 1, 1>(tally, sums);
+    else if (MOMENTUM && threadIdx.x == 0)
+        sums[RESTART] = tally_sum(&tally[RESTART]);
 }
 
 /* Computes state[parity] from the other state and the sums of the step since; only copies the other state, with fresh
  * false, if that is fresh or has stopped. All threads of a block call it; every block gets the same result, and block 0
- * stores the state. Not inlined, to save registers. */
+ * stores the state and empties the tallies of the next step. Not inlined, to save registers. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ __attribute__((noinline)) Decision compute_next_state(int parity, int seen)
 {
@@ -89,8 +78,10 @@ static __device__ __attribute__((noinline)) Decision compute_next_state(int pari
     const IterateState *before = &args.state[1 - parity];
     const bool step = !before->fresh && !before->stop, check = seen == SEEN_CHECK;
     double sums[ITERATE_SUMS] = {0.0};
-    sum_step_partials<MOMENTUM>(check,
-                                sums); /* meaningless, and not used, unless there was a step */
+    /* meaningless, and not used, unless there was a step */
+    read_step_sums<MOMENTUM>(args.tally[1 - parity], check, sums);
+    if (blockIdx.x == 0)
+        clear_tallies(args.tally[parity], ITERATE_SUMS);
     if (threadIdx.x == 0) {
         next = step ? state_after_step<MOMENTUM, FLOAT>(*before, check, sums) : *before;
         next.fresh = false;

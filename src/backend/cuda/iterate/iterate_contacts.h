@@ -296,6 +296,10 @@ static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pa
     store_vector<ROWS>((T *)args.x[0], i, next);
 }
 
+/* The sums of a thread in a step; CHECK and MOMENTUM as in iterate_kernels.h. */
+template <bool MOMENTUM, bool CHECK>
+using StepSums = CuSums<CHECK ? ITERATE_SUMS - 1 : (int)MOMENTUM, (int)CHECK>;
+
 /* Returns the pair of this thread's contact in a chunk; (0, 0) beyond the last contact. */
 static __device__ inline int2 load_pair(int chunk)
 {
@@ -320,28 +324,22 @@ static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 
     StepScalars c = {s->beta, 1.0 / s->momentum.norm, 0.0};
     if (ROWS == 3)
         c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
-    double sums[ITERATE_SUMS] = {0.0};
-    for (; chunk >= 0; chunk -= CONTACT_BLOCKS) {
+    StepSums<MOMENTUM, CHECK> sums;
+    for (int terms = 1; chunk >= 0; chunk -= CONTACT_BLOCKS, terms++) {
         int i = chunk * CONTACT_THREADS + (int)threadIdx.x;
         int2 ahead = chunk >= CONTACT_BLOCKS ? load_pair(chunk - CONTACT_BLOCKS) : pair;
         if (i < args.op.blocks) {
+            double terms_of_contact[ITERATE_SUMS] = {0.0};
             if constexpr (MOMENTUM)
-                accelerate_contact<T, ROWS, GENERAL, CHECK, EXACT>(c, i, pair, parity, sums);
+                accelerate_contact<T, ROWS, GENERAL, CHECK, EXACT>(c, i, pair, parity,
+                                                                   terms_of_contact);
             else
-                relax_contact<T, ROWS, GENERAL, CHECK>(c, i, pair, sums);
+                relax_contact<T, ROWS, GENERAL, CHECK>(c, i, pair, terms_of_contact);
+            sums.add(terms_of_contact);
         }
         pair = ahead;
-    }
-    if constexpr (CHECK) {
-        reduce_block<ITERATE_SUMS - 1, 1>(sums);
-        if (threadIdx.x == 0)
-            for (int k = 0; k < ITERATE_SUMS; k++)
-                args.partial[k * CONTACT_BLOCKS + (int)blockIdx.x] = sums[k];
-    } else if constexpr (MOMENTUM) {
-        double restart[1] = {sums[RESTART]};
-        reduce_block<1, 0>(restart);
-        if (threadIdx.x == 0)
-            args.partial[blockIdx.x] = restart[0];
+        if ((CHECK || MOMENTUM) && (terms % TALUS_BIN_TERMS == 0 || chunk < CONTACT_BLOCKS))
+            add_block_sums<CONTACT_THREADS>(sums, args.tally[parity]);
     }
 }
 

@@ -4,7 +4,7 @@
  * keeps its contacts (RESIDENT_PER_THREAD) in registers from the first iteration to the last, with the previous iterate
  * and its gradient. A contact then reads only the velocities of its bodies, and a body only the impulses of its
  * contacts and constant data. Blocks, one per processor, synchronise twice in an iteration: after the bodies and after
- * the contacts. After its own bodies the last warp of each block adds up the sums of the previous step and computes the
+ * the contacts. After its own bodies the last warp of each block reads the sums of the previous step and computes the
  * next state, which is the same in every block. V, in args.v[0], is the velocity of the current iterate; W of iterate.h
  * is not used. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
@@ -154,49 +154,28 @@ static __device__ inline void compute_block_velocities(const T *x, int2 bodies,
 
 /* ---- scalars ---- */
 
-/* Sums v over the threads of a warp (RESIDUAL_MAX2: the maximum); all of them get the result. */
-template <int COUNT> static __device__ inline void reduce_warp(double (&v)[COUNT])
+/* Makes the threads of a warp wait for each other. */
+static __device__ inline void await_warp()
 {
-#ifdef TALUS_EMULATED
-    (void)v;
-#else
-    for (int k = 0; k < COUNT; k++)
-        for (int off = 16; off > 0; off /= 2) {
-            double other = __shfl_xor_sync(0xffffffffu, v[k], off);
-            v[k] = k == RESIDUAL_MAX2 ? larger(v[k], other) : v[k] + other;
-        }
+#ifndef TALUS_EMULATED /* emulated: one thread */
+    __syncwarp();
 #endif
 }
 
-/* Adds up the first COUNT sums of args.partial over all blocks (RESIDUAL_MAX2: the maximum). All threads of one warp
- * call it and get the result. */
-template <int COUNT>
-static __device__ inline void sum_block_partials(int lane, double (&sums)[ITERATE_SUMS])
-{
-    double v[COUNT] = {0.0};
-    for (int b = lane; b < RESIDENT_BLOCKS; b += RESIDENT_WARP)
-        for (int k = 0; k < COUNT; k++) {
-            double w = args.partial[k * RESIDENT_BLOCKS + b];
-            v[k] = k == RESIDUAL_MAX2 ? larger(v[k], w) : v[k] + w;
-        }
-    reduce_warp(v);
-    for (int k = 0; k < COUNT; k++)
-        sums[k] = v[k];
-}
-
-/* Computes *state, in shared memory, after a step: by the last warp of the block, which has the fewest bodies; other
- * threads return. check: the step measured the residual. */
+/* Computes *state, in shared memory, after a step with these tallies: by the last warp of the block, which has the
+ * fewest bodies; other threads return. check: the step measured the residual. */
 template <bool MOMENTUM, bool FLOAT>
-static __device__ inline void update_resident_state(bool check, IterateState *state)
+static __device__ inline void update_resident_state(const CuTally *tally, bool check,
+                                                    IterateState *state)
 {
+    __shared__ double sums[ITERATE_SUMS];
     const int lane = (int)threadIdx.x - ((int)blockDim.x - RESIDENT_WARP);
-    double sums[ITERATE_SUMS] = {0.0};
+    const int count = check ? (int)ITERATE_SUMS : (int)MOMENTUM;
     if (lane < 0)
         return;
-    if (check)
-        sum_block_partials<ITERATE_SUMS>(lane, sums);
-    else if (MOMENTUM)
-        sum_block_partials<1>(lane, sums);
+    for (int k = lane; k < count; k += RESIDENT_WARP)
+        sums[k] = k == RESIDUAL_MAX2 ? tally_max(&tally[k]) : tally_sum(&tally[k]);
+    await_warp();
     if (lane == 0)
         *state = state_after_step<MOMENTUM, FLOAT>(*state, check, sums);
 }
@@ -310,21 +289,19 @@ static __device__ inline void relax_held(const StepScalars &c, int i, bool check
         h.x[k] += (T)args.lambda * (next[k] - h.x[k]);
 }
 
-/* Writes the block's sums to args.partial, for update_resident_state: all if `check`, else RESTART, and nothing in
- * Jacobi's method. All threads of the block call it. */
-template <bool MOMENTUM>
-static __device__ inline void write_block_sums(bool check, double (&sums)[ITERATE_SUMS])
+/* Adds the block's sums to the tallies: all if `check`, else RESTART, and nothing in Jacobi's method. All threads of the
+ * block call it. */
+template <class T, bool MOMENTUM>
+static __device__ inline void add_step_sums(bool check, const StepSums<MOMENTUM, true> &sums,
+                                            CuTally *tally)
 {
     if (check) {
-        reduce_block<ITERATE_SUMS - 1, 1>(sums);
-        if (threadIdx.x == 0)
-            for (int k = 0; k < ITERATE_SUMS; k++)
-                args.partial[k * RESIDENT_BLOCKS + (int)blockIdx.x] = sums[k];
+        StepSums<MOMENTUM, true> all = sums;
+        add_block_sums<resident_threads<T>()>(all, tally);
     } else if (MOMENTUM) {
-        double restart[1] = {sums[RESTART]};
-        reduce_block<1, 0>(restart);
-        if (threadIdx.x == 0)
-            args.partial[blockIdx.x] = restart[0];
+        CuSums<1, 0> restart;
+        restart.sum[0] = sums.sum[RESTART];
+        add_block_sums<resident_threads<T>()>(restart, tally);
     }
 }
 
@@ -361,23 +338,28 @@ static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resid
     for (int t = 0;; t++) {
         compute_block_velocities<T, ROWS, GENERAL>(x, bodies, body);
         if (t > 0)
-            update_resident_state<MOMENTUM, sizeof(T) == sizeof(float)>(check, &state);
+            update_resident_state<MOMENTUM, sizeof(T) == sizeof(float)>(args.tally[~t & 1], check,
+                                                                        &state);
         await_all_blocks(run.arrived, goal);
         if (t == run.steps || state.stop)
             break;
-        double sums[ITERATE_SUMS] = {0.0};
+        StepSums<MOMENTUM, true> sums;
         check = (run.phase + t) % run.check == 0 || t + 1 == run.steps;
         c.beta = state.beta;
         c.step = 1.0 / state.momentum.norm;
         FOR_HELD(i, k)
         {
+            double terms[ITERATE_SUMS] = {0.0};
             if constexpr (MOMENTUM)
-                accelerate_held<T, ROWS, GENERAL, EXACT>(c, i, check, held[k], sums);
+                accelerate_held<T, ROWS, GENERAL, EXACT>(c, i, check, held[k], terms);
             else
-                relax_held<T, ROWS, GENERAL>(c, i, check, held[k], sums);
+                relax_held<T, ROWS, GENERAL>(c, i, check, held[k], terms);
             store_vector<ROWS>(x, i, held[k].x);
+            sums.add(terms);
         }
-        write_block_sums<MOMENTUM>(check, sums);
+        add_step_sums<T, MOMENTUM>(check, sums, args.tally[t & 1]);
+        if (blockIdx.x == 0) /* all blocks have read the sums of the step before */
+            clear_tallies(args.tally[~t & 1], ITERATE_SUMS);
         await_all_blocks(run.arrived, goal);
     }
     if (MOMENTUM)

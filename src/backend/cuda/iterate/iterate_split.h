@@ -8,15 +8,13 @@
 /* ---- the operator ---- */
 
 /* Totals 0 and 1: largest mu and largest -mu; minus the second equals the first if all mu are equal. */
-static __global__ void find_mu_range(CuPartials partials, double *totals, int blocks,
+static __global__ void find_mu_range(CuTallies *tallies, double *totals, int blocks,
                                      const double *mu)
 {
-    double range[2] = {-HUGE_VAL, -HUGE_VAL};
-    for (int64_t i = item_index(); i < blocks; i += grid_stride()) {
-        range[0] = larger(range[0], mu[i]);
-        range[1] = larger(range[1], -mu[i]);
-    }
-    write_totals<0, 2>(partials, totals, range);
+    sum_items<0, 2>(tallies, totals, 0, blocks, -HUGE_VAL, [&](int64_t i, double(&range)[2]) {
+        range[0] = mu[i];
+        range[1] = -mu[i];
+    });
 }
 
 /* Rounds normal and c of each contact to single precision. */

@@ -87,12 +87,12 @@ static __device__ inline void accelerate_block(const Step &pass, int64_t i,
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void accelerate_blocks(CuPartials partials, double *totals, Step pass)
+static __global__ void accelerate_blocks(CuTallies *tallies, double *totals, Step pass)
 {
-    double sums[STEP_SUMS] = {0.0};
-    for (int64_t i = item_index(); i < pass.sets.blocks; i += grid_stride())
-        accelerate_block<ROWS, VARIED>(pass, i, sums);
-    write_totals<STEP_SUMS - 1, 1>(partials, totals, sums);
+    sum_items<STEP_SUMS - 1, 1>(tallies, totals, 0, pass.sets.blocks, 0.0,
+                                [&](int64_t i, double(&sums)[STEP_SUMS]) {
+                                    accelerate_block<ROWS, VARIED>(pass, i, sums);
+                                });
 }
 
 void cu_step_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusStepSums *sums)

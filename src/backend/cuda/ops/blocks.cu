@@ -39,10 +39,9 @@ struct Forward {
 
 /* t = P(x - step g), r = x - t; totals: |r|^2, r'g, sum and maximum of squared natural residuals of x. */
 template <int ROWS, bool VARIED>
-static __global__ void forward_backward_blocks(CuPartials partials, double *totals, Forward pass)
+static __global__ void forward_backward_blocks(CuTallies *tallies, double *totals, Forward pass)
 {
-    double sums[4] = {0.0, 0.0, 0.0, 0.0};
-    for (int64_t i = item_index(); i < pass.sets.blocks; i += grid_stride()) {
+    sum_items<3, 1>(tallies, totals, 0, pass.sets.blocks, 0.0, [&](int64_t i, double(&sums)[4]) {
         double x[ROWS], g[ROWS], t[ROWS], r[ROWS];
         load_block(pass.x, i, x);
         load_block(pass.g, i, g);
@@ -61,8 +60,7 @@ static __global__ void forward_backward_blocks(CuPartials partials, double *tota
             store_block(pass.t, i, t);
         sums[2] += r2;
         sums[3] = larger(sums[3], r2);
-    }
-    write_totals<3, 1>(partials, totals, sums);
+    });
 }
 
 void cu_block_forward_backward(const TalusOperator *op, const TalusMetricBlock *metric,
@@ -159,12 +157,11 @@ static __device__ inline void split_block(const Split &pass, int64_t i, double (
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void split_blocks(CuPartials partials, double *totals, Split pass)
+static __global__ void split_blocks(CuTallies *tallies, double *totals, Split pass)
 {
-    double sums[FACE_SUMS] = {0.0};
-    for (int64_t i = item_index(); i < pass.sets.blocks; i += grid_stride())
-        split_block<ROWS, VARIED>(pass, i, sums);
-    write_totals<FACE_SUMS - 1, 1>(partials, totals, sums);
+    sum_items<FACE_SUMS - 1, 1>(
+        tallies, totals, 0, pass.sets.blocks, 0.0,
+        [&](int64_t i, double(&sums)[FACE_SUMS]) { split_block<ROWS, VARIED>(pass, i, sums); });
 }
 
 void cu_block_split_gradient(const TalusOperator *op, const TalusMetricBlock *metric,
@@ -238,13 +235,12 @@ void cu_block_project_tangent(const TalusOperator *op, const TalusMetricBlock *m
 }
 
 /* totals[0] = minus the largest a with x - a p in all sets (-infinity without bound): the sign turns a minimum into the
- * maximum that write_totals forms. */
+ * maximum that sum_items forms. */
 template <int ROWS, bool VARIED>
-static __global__ void find_feasible_step(CuPartials partials, double *totals, CuSets sets,
+static __global__ void find_feasible_step(CuTallies *tallies, double *totals, CuSets sets,
                                           const double *x, const double *p)
 {
-    double least = INFINITY;
-    for (int64_t i = item_index(); i < sets.blocks; i += grid_stride()) {
+    sum_items<0, 1>(tallies, totals, 0, sets.blocks, -INFINITY, [&](int64_t i, double(&v)[1]) {
         double at[ROWS], along[ROWS], a;
         load_block(x, i, at);
         load_block(p, i, along);
@@ -255,10 +251,8 @@ static __global__ void find_feasible_step(CuPartials partials, double *totals, C
             a = talus_cone_feasible_step(cone_friction<3>(sets, i), at, along);
         else
             a = along[0] > 0.0 ? at[0] / along[0] : INFINITY;
-        least = a < least ? a : least;
-    }
-    double v[1] = {-least};
-    write_totals<0, 1>(partials, totals, v);
+        v[0] = -a > v[0] ? -a : v[0];
+    });
 }
 
 double cu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *metric,
@@ -273,11 +267,10 @@ double cu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *m
 
 /* Totals 0 and 1: number of blocks active at y; number of blocks active at only one of x and y. */
 template <int ROWS, bool VARIED>
-static __global__ void compare_active(CuPartials partials, double *totals, CuSets sets,
+static __global__ void compare_active(CuTallies *tallies, double *totals, CuSets sets,
                                       const double *x, const double *y)
 {
-    double sums[2] = {0.0, 0.0};
-    for (int64_t i = item_index(); i < sets.blocks; i += grid_stride()) {
+    sum_items<2, 0>(tallies, totals, 0, sets.blocks, 0.0, [&](int64_t i, double(&sums)[2]) {
         double at[ROWS], other[ROWS];
         auto set = block_set<ROWS, VARIED>(sets, i);
         load_block(x, i, at);
@@ -285,8 +278,7 @@ static __global__ void compare_active(CuPartials partials, double *totals, CuSet
         bool active = is_active(set, other);
         sums[0] += active ? 1.0 : 0.0;
         sums[1] += active != is_active(set, at) ? 1.0 : 0.0;
-    }
-    write_totals<2, 0>(partials, totals, sums);
+    });
 }
 
 void cu_block_compare_active(const TalusOperator *op, const TalusMetricBlock *metric,

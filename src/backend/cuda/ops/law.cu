@@ -97,12 +97,11 @@ static __device__ inline void measure_block(const Law &pass, int64_t i, double (
 }
 
 template <int ROWS>
-static __global__ void measure_blocks(CuPartials partials, double *totals, Law pass)
+static __global__ void measure_blocks(CuTallies *tallies, double *totals, Law pass)
 {
-    double sums[LAW_SUMS] = {0.0};
-    for (int64_t i = item_index(); i < pass.view.blocks; i += grid_stride())
-        measure_block<ROWS>(pass, i, sums);
-    write_totals<LAW_SUMS - 1, 1>(partials, totals, sums);
+    sum_items<LAW_SUMS - 1, 1>(
+        tallies, totals, 0, pass.view.blocks, 0.0,
+        [&](int64_t i, double(&sums)[LAW_SUMS]) { measure_block<ROWS>(pass, i, sums); });
 }
 
 void cu_law_measure_and_shift(const TalusOperator *op, const double *gamma, double share,

@@ -35,11 +35,10 @@ template <int ROWS, bool VARIED> static __global__ void ogm_blocks(CuSets sets, 
 
 /* As ogm_blocks; totals: sum of squares and maximum of squares of the natural residual of x. */
 template <int ROWS, bool VARIED>
-static __global__ void ogm_blocks_measured(CuPartials partials, double *totals, CuSets sets,
+static __global__ void ogm_blocks_measured(CuTallies *tallies, double *totals, CuSets sets,
                                            TalusOgm o)
 {
-    double sums[2] = {0.0, 0.0};
-    for (int64_t i = item_index(); i < sets.blocks; i += grid_stride()) {
+    sum_items<1, 1>(tallies, totals, 0, sets.blocks, 0.0, [&](int64_t i, double(&sums)[2]) {
         double x[ROWS], g[ROWS];
         load_block(o.x, i, x);
         load_block(o.g, i, g);
@@ -47,8 +46,7 @@ static __global__ void ogm_blocks_measured(CuPartials partials, double *totals, 
         double r2 = natural_residual2<VARIED>(sets, i, metric_scales(sets, i), x, g);
         sums[0] += r2;
         sums[1] = larger(sums[1], r2);
-    }
-    write_totals<1, 1>(partials, totals, sums);
+    });
 }
 
 void cu_step_ogm(const TalusOperator *op, const TalusOgm *o, double *residual2,

@@ -391,11 +391,10 @@ void cu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlo
 
 /* Sums of TalusSizes: d^2 |gamma|^2; d^2 |gamma - P gamma|^2, P onto the unbounded directions; |gamma|^2 / d. */
 template <int ROWS, bool VARIED>
-static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<double> c, CuSets sets,
+static __global__ void sum_sizes(CuTallies *tallies, double *totals, CuView<double> c, CuSets sets,
                                  CuImpulses<double> g)
 {
-    double sums[3] = {0.0, 0.0, 0.0};
-    for (int64_t i = item_index(); i < c.blocks; i += grid_stride()) {
+    sum_items<3, 0>(tallies, totals, 0, c.blocks, 0.0, [&](int64_t i, double(&sums)[3]) {
         double gamma[LOCAL<ROWS>], inside[ROWS], d = block_mean_diagonal<ROWS>(c, (int)i);
         load_impulse<ROWS>(g, (int)i, gamma);
         for (int k = 0; k < ROWS; k++)
@@ -407,8 +406,7 @@ static __global__ void sum_sizes(CuPartials partials, double *totals, CuView<dou
             sums[1] += off * off;
             sums[2] += gamma[k] * gamma[k] / d;
         }
-    }
-    write_totals<3, 0>(partials, totals, sums);
+    });
 }
 
 void cu_op_measure_sizes(const TalusOperator *op, const TalusMetricBlock *metric, const double *x,

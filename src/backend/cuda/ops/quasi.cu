@@ -140,13 +140,14 @@ static __device__ inline void move_quasi_block(const Move &pass, int64_t i, doub
     store_new_pair(q, i, d, r, sums);
 }
 
+/* Two blocks per multiprocessor leave 128 registers per thread, which the sums of three rows need. */
 template <int ROWS, bool VARIED>
-static __global__ void move_quasi_blocks(CuPartials partials, double *totals, Move pass)
+static __global__ void __launch_bounds__(THREADS, ROWS == 6 ? 1 : 2)
+    move_quasi_blocks(CuTallies *tallies, double *totals, Move pass)
 {
-    double sums[MOVED] = {0.0};
-    for (int64_t i = item_index(); i < pass.sets.blocks; i += grid_stride())
-        move_quasi_block<ROWS, VARIED>(pass, i, sums);
-    write_totals<MOVED, 0>(partials, totals, sums);
+    sum_items<MOVED, 0>(
+        tallies, totals, 0, pass.sets.blocks, 0.0,
+        [&](int64_t i, double(&sums)[MOVED]) { move_quasi_block<ROWS, VARIED>(pass, i, sums); });
 }
 
 /* Pairs per pass of inner products: the default number of pairs of the solver lbfgs-fb. */
@@ -155,37 +156,38 @@ enum { GROUP = 5 };
 /* Kernel argument of sum_pair_dots. */
 struct PairDots {
     const double *r;
-    int64_t n;
+    int blocks;
     int count;
     const float2 *pair[GROUP];
 };
 
 /* totals[2 p] = s'r and totals[2 p + 1] = y'r of pair p. */
-static __global__ void sum_pair_dots(CuPartials partials, double *totals, PairDots pass)
+template <int ROWS>
+static __global__ void sum_pair_dots(CuTallies *tallies, double *totals, PairDots pass)
 {
-    double sums[2 * GROUP] = {0.0};
-    for (int64_t i = item_index(); i < pass.n; i += grid_stride()) {
-        double r = pass.r[i];
+    enum { SUMS = 2 * GROUP };
+    sum_items<SUMS, 0>(tallies, totals, 0, pass.blocks, 0.0, [&](int64_t i, double(&sums)[SUMS]) {
+        double r[ROWS];
+        load_block(pass.r, i, r);
         for (int p = 0; p < GROUP; p++)
-            if (p < pass.count) {
-                float2 sy = pass.pair[p][i];
-                sums[2 * p] += (double)sy.x * r;
-                sums[2 * p + 1] += (double)sy.y * r;
+            for (int k = 0; k < ROWS && p < pass.count; k++) {
+                float2 sy = pass.pair[p][i * ROWS + k];
+                sums[2 * p] += (double)sy.x * r[k];
+                sums[2 * p + 1] += (double)sy.y * r[k];
             }
-    }
-    write_totals<2 * GROUP, 0>(partials, totals, sums);
+    });
 }
 
 /* Writes s'r_next and y'r_next of pairs 0 to q->count - 1 to totals, GROUP pairs per kernel. A kernel always writes 2
  * GROUP totals, 0 for pairs that do not exist. */
 static void launch_pair_dots(const TalusOperator *op, const TalusQuasi *q, double *totals)
 {
-    const int64_t n = (int64_t)op->rows * op->blocks;
     for (int first = 0; first < q->count; first += GROUP) {
-        PairDots pass = {q->r_next, n, q->count - first < GROUP ? q->count - first : GROUP, {}};
+        int count = q->count - first < GROUP ? q->count - first : GROUP;
+        PairDots pass = {q->r_next, op->blocks, count, {}};
         for (int p = 0; p < pass.count; p++)
             pass.pair[p] = stored_pair(*q, first + p);
-        launch_sums(cu_context_of(op), sum_pair_dots, n, totals + 2 * first, pass);
+        LAUNCH_ROWS(launch_sums, op, sum_pair_dots, op->blocks, totals + 2 * first, pass);
     }
 }
 
@@ -251,13 +253,13 @@ static __device__ inline void smooth_block(const CuSets &sets, const TalusQuasi 
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void smooth_blocks(CuPartials partials, double *totals, CuSets sets, TalusQuasi q,
+static __global__ void smooth_blocks(CuTallies *tallies, double *totals, CuSets sets, TalusQuasi q,
                                      double eta)
 {
-    double sums[SMOOTHED] = {0.0};
-    for (int64_t i = item_index(); i < sets.blocks; i += grid_stride())
-        smooth_block<ROWS, VARIED>(sets, q, eta, i, sums);
-    write_totals<SMOOTHED - 1, 1>(partials, totals, sums);
+    sum_items<SMOOTHED - 1, 1>(tallies, totals, 0, sets.blocks, 0.0,
+                               [&](int64_t i, double(&sums)[SMOOTHED]) {
+                                   smooth_block<ROWS, VARIED>(sets, q, eta, i, sums);
+                               });
 }
 
 void cu_step_quasi_smooth(const TalusOperator *op, const TalusQuasi *q, double eta,

@@ -14,11 +14,10 @@ struct Relax {
 /* Measures the natural residual of gamma (totals: sum of squares, maximum of squares); takes the Jacobi step if
  * pass.relaxed is not NULL. */
 template <int ROWS, bool VARIED>
-static __global__ void measure_and_relax(CuPartials partials, double *totals, CuView<double> c,
+static __global__ void measure_and_relax(CuTallies *tallies, double *totals, CuView<double> c,
                                          CuSets sets, CuMotion motion, Relax pass)
 {
-    double sums[2] = {0.0, 0.0};
-    for (int64_t i = item_index(); i < c.blocks; i += grid_stride()) {
+    sum_items<1, 1>(tallies, totals, 0, c.blocks, 0.0, [&](int64_t i, double(&sums)[2]) {
         double gamma[ROWS], g[ROWS], d = block_mean_diagonal<ROWS>(c, (int)i);
         load_block(pass.gamma, i, gamma);
         block_velocity(c, motion, (int)i, g);
@@ -37,8 +36,7 @@ static __global__ void measure_and_relax(CuPartials partials, double *totals, Cu
                 gamma[k] += pass.lambda * (step[k] - gamma[k]);
             store_block(pass.relaxed, i, gamma);
         }
-    }
-    write_totals<1, 1>(partials, totals, sums);
+    });
 }
 
 /* Computes the gradient at pass.gamma, launches measure_and_relax and returns its sums. */

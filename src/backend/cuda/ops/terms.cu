@@ -97,11 +97,10 @@ template <int ROWS> static __device__ inline double matrix_term_sum(const Terms 
 
 /* Totals 0 and 1: sum of squares and maximum over blocks of the size of the gradient's terms, at least d |gamma|. */
 template <int ROWS>
-static __global__ void sum_block_terms(CuPartials partials, double *totals, CuView<double> c,
+static __global__ void sum_block_terms(CuTallies *tallies, double *totals, CuView<double> c,
                                        CuSets sets, Terms t)
 {
-    double sums[2] = {0.0, 0.0};
-    for (int64_t i = item_index(); i < c.blocks; i += grid_stride()) {
+    sum_items<1, 1>(tallies, totals, 0, c.blocks, 0.0, [&](int64_t i, double(&sums)[2]) {
         double terms = c.pair ? contact_term_sum<ROWS>(c, t, i) : matrix_term_sum<ROWS>(t, i);
         double own2 = 0.0;
         if (c.compliance)
@@ -113,8 +112,7 @@ static __global__ void sum_block_terms(CuPartials partials, double *totals, CuVi
                                              ROWS == 1 ? 0.0 : sets.mu[i]);
         sums[0] += terms * terms;
         sums[1] = larger(sums[1], terms);
-    }
-    write_totals<1, 1>(partials, totals, sums);
+    });
 }
 
 TalusTermSums cu_gradient_terms(const TalusOperator *op, const double *gamma)

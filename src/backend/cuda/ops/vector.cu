@@ -1,7 +1,7 @@
 /* backend/cuda/ops/vector.cu - vectors of the device: memory, copies, sums and combinations.
  *
- * Memory bandwidth limits all kernels. Sums are in the fixed order of device/reduce.h, the same from run to run. */
-#include "backend/cuda/ops/block.h"
+ * Memory bandwidth limits all kernels. Sums are binned (device/reduce.h), with one term for each block. */
+#include "backend/cuda/ops/operator.h"
 
 /* ---- memory ---- */
 
@@ -48,36 +48,38 @@ struct Vectors {
     int count;
 };
 
-/* totals[k] = x[k]'y for k < COUNT. */
-template <int COUNT>
-static __global__ void dot_kernel(CuPartials partials, double *totals, int64_t n, Vectors vectors,
-                                  const double *y)
+/* totals[k] = x[k]'y for k < COUNT; does the work of a kernel. */
+template <int ROWS, int COUNT>
+static __device__ inline void sum_dots(CuTallies *tallies, double *totals, int blocks,
+                                       const Vectors &vectors, const double *y)
 {
-    double sums[COUNT];
-    for (int k = 0; k < COUNT; k++)
-        sums[k] = 0.0;
-    for (int64_t i = item_index(); i < n; i += grid_stride()) {
-        double yi = y[i];
+    sum_items<COUNT, 0>(tallies, totals, 0, blocks, 0.0, [&](int64_t i, double(&sums)[COUNT]) {
+        double of_y[ROWS];
+        load_block(y, i, of_y);
         for (int k = 0; k < COUNT; k++)
-            sums[k] += vectors.x[k][i] * yi;
-    }
-    write_totals<COUNT, 0>(partials, totals, sums);
+            for (int j = 0; j < ROWS; j++)
+                sums[k] += vectors.x[k][i * ROWS + j] * of_y[j];
+    });
 }
 
-/* Returns the length of the operator's vectors. */
-static int64_t length_of(const TalusOperator *op)
+template <int ROWS>
+static __global__ void dot_one(CuTallies *tallies, double *totals, int blocks, Vectors vectors,
+                               const double *y)
 {
-    return (int64_t)op->rows * op->blocks;
+    sum_dots<ROWS, 1>(tallies, totals, blocks, vectors, y);
+}
+
+template <int ROWS>
+static __global__ void dot_several(CuTallies *tallies, double *totals, int blocks, Vectors vectors,
+                                   const double *y)
+{
+    sum_dots<ROWS, TOGETHER>(tallies, totals, blocks, vectors, y);
 }
 
 double cu_vector_dot(const TalusOperator *op, const double *x, const double *y)
 {
-    Vectors vectors;
     double sum = 0.0;
-    vectors.x[0] = x;
-    launch_sums(cu_context_of(op), dot_kernel<1>, length_of(op), cu_context_of(op)->totals,
-                length_of(op), vectors, y);
-    cu_totals_get(cu_context_of(op), 1, &sum);
+    cu_vector_dots(op, 1, &x, y, &sum);
     return sum;
 }
 
@@ -86,17 +88,22 @@ void cu_vector_dots(const TalusOperator *op, int count, const double *const *x, 
 {
     for (int first = 0; first < count; first += TOGETHER) {
         Vectors vectors;
+        double *totals = cu_context_of(op)->totals + first;
         for (int k = 0; k < TOGETHER; k++) /* repeats the last vector if there are fewer */
             vectors.x[k] = x[first + k < count ? first + k : count - 1];
         if (first + 1 == count)
-            launch_sums(cu_context_of(op), dot_kernel<1>, length_of(op),
-                        cu_context_of(op)->totals + first, length_of(op), vectors, y);
+            LAUNCH_ROWS(launch_sums, op, dot_one, op->blocks, totals, op->blocks, vectors, y);
         else
-            launch_sums(cu_context_of(op), dot_kernel<TOGETHER>, length_of(op),
-                        cu_context_of(op)->totals + first, length_of(op), vectors, y);
+            LAUNCH_ROWS(launch_sums, op, dot_several, op->blocks, totals, op->blocks, vectors, y);
     }
     if (count)
         cu_totals_get(cu_context_of(op), count, sums);
+}
+
+/* Returns the length of the operator's vectors. */
+static int64_t length_of(const TalusOperator *op)
+{
+    return (int64_t)op->rows * op->blocks;
 }
 
 /* ---- combinations ---- */

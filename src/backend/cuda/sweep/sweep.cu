@@ -195,27 +195,20 @@ static __device__ inline double sweep_item(const SweepPlan &p, int64_t at, int2 
 
 /* ---- kernels of a sweep ---- */
 
-/* Sweep the contacts at places range.x to range.y - 1; each block of threads writes its sum of squared velocity
- * changes. */
+/* Sweep the contacts at places range.x to range.y - 1 and add their squared velocity changes to the tally. */
 template <int ROWS, int PUSH>
-static __global__ void sweep_spheres(SweepPlan p, int2 range, double *partial)
+static __global__ void sweep_spheres(SweepPlan p, int2 range, CuTally *tally)
 {
     int64_t at = range.x + item_index();
-    double sum[1] = {at < range.y ? sweep_sphere<ROWS, PUSH>(p, at) : 0.0};
-    reduce_block<1, 0>(sum);
-    if (threadIdx.x == 0)
-        partial[blockIdx.x] = sum[0];
+    add_changes(at < range.y ? sweep_sphere<ROWS, PUSH>(p, at) : 0.0, tally);
 }
 
 template <int ROWS, int PUSH>
-static __global__ void sweep_items(SweepPlan p, int2 range, double *partial)
+static __global__ void sweep_items(SweepPlan p, int2 range, CuTally *tally)
 {
     int64_t at = range.x + item_index();
     int2 heavy = make_int2(range.x, range.y - range.x);
-    double sum[1] = {at < range.y ? sweep_item<ROWS, PUSH>(p, at, heavy) : 0.0};
-    reduce_block<1, 0>(sum);
-    if (threadIdx.x == 0)
-        partial[blockIdx.x] = sum[0];
+    add_changes(at < range.y ? sweep_item<ROWS, PUSH>(p, at, heavy) : 0.0, tally);
 }
 
 /* Adds the impulse and torque of a heavy contact's change to the sum of one of its bodies; `incidence` names both. */
@@ -274,33 +267,29 @@ static __global__ void apply_heavy_changes(SweepPlan p, CuView<double> c, const 
         apply_sum(p, body, sum);
 }
 
-/* *total = sum of partial[count]. */
-static __global__ void add_partials(CuPartials work, const double *partial, int count,
-                                    double *total)
+/* *total = sum of the sweep's tallies, which are empty afterwards; one block. */
+static __global__ void conclude_sweep(CuTally *tally, double *total)
 {
-    double sum[1] = {0.0};
-    for (int64_t k = item_index(); k < count; k += grid_stride())
-        sum[0] += partial[k];
-    write_totals<1, 0>(work, total, sum);
+    if (threadIdx.x == 0)
+        *total = tally_sum(tally, SWEEP_TALLIES);
+    __syncthreads();
+    clear_tallies(tally, SWEEP_TALLIES);
 }
 
 /* ---- one sweep ---- */
 
-/* Launches a kernel for 1 or 3 rows; uses the variables s, blocks, range and partial. */
+/* Launches a kernel for 1 or 3 rows; uses the variables s, blocks and range. */
 #define LAUNCH_SWEEP(kernel, push)                                                                 \
     (s->op->rows == 1 ? launch_block(cu_context_of(s->op), kernel<1, push>, blocks, SWEEP_THREADS, \
-                                     s->plan, range, partial)                                      \
+                                     s->plan, range, s->tally.at)                                  \
                       : launch_block(cu_context_of(s->op), kernel<3, push>, blocks, SWEEP_THREADS, \
-                                     s->plan, range, partial))
+                                     s->plan, range, s->tally.at))
 
-/* Launches the kernel of spheres or of items over the places `range`, which are all of one of the two; counts its sums
- * in s->partials. */
+/* Launches the kernel of spheres or of items over the places `range`, which are all of one of the two. */
 static void sweep_range(TalusSweep *s, int2 range, int push)
 {
     unsigned blocks = blocks_for(range.y - range.x, SWEEP_THREADS);
-    double *partial = s->partial + s->partials;
     bool spheres = range.x < s->plan.first_item;
-    s->partials += (int)blocks;
     if (spheres && push == PUSH_ATOMIC)
         LAUNCH_SWEEP(sweep_spheres, PUSH_ATOMIC);
     else if (spheres)
@@ -337,17 +326,13 @@ static void sweep_contacts(TalusSweep *s)
 /* Launches the kernels of one sweep and of the sum of its squared velocity changes, into total 0. */
 static void launch_sweep(TalusSweep *s)
 {
-    s->partials = 0;
     if (cu_sweep_is_blockwise(s))
         cu_sweep_blockwise(s);
     else if (s->op->pair)
         sweep_contacts(s);
     else
         cu_sweep_sparse(s);
-    unsigned blocks = blocks_for(s->partials ? s->partials : 1, SWEEP_THREADS);
-    blocks = blocks < ADD_BLOCKS ? blocks : (unsigned)ADD_BLOCKS;
-    launch_block(cu_context_of(s->op), add_partials, blocks, SWEEP_THREADS,
-                 CuPartials{s->added, s->arrived}, s->partial.at, s->partials,
+    launch_block(cu_context_of(s->op), conclude_sweep, 1, THREADS, s->tally.at,
                  cu_context_of(s->op)->totals);
 }
 
@@ -474,7 +459,6 @@ void cu_sweep_destroy(TalusSweep *s)
     destroy_graph(s);
     cu_order_clear(&s->order);
     cu_clear(s->normal, s->impulse, s->bias, s->mu, s->compliance, s->arm, s->step, s->change,
-             s->velocity, s->gamma, s->partial, s->added, s->own, s->pair, s->heavy_count,
-             s->arrived);
+             s->velocity, s->gamma, s->tally, s->own, s->pair, s->heavy_count);
     talus_release(s);
 }

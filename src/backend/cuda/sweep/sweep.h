@@ -22,9 +22,8 @@ enum {
 };
 
 /* SWEEP_THREADS: threads per block of a sweep's kernels, few, so that a colour of a small problem still uses most
- * processors. ADD_BLOCKS: largest number of blocks of the kernel that adds up the sums of these blocks
- * (add_partials). */
-enum { SWEEP_THREADS = 64, ADD_BLOCKS = 64 };
+ * processors. SWEEP_TALLIES: tallies among which these blocks are dealt out, so that few wait for each other. */
+enum { SWEEP_THREADS = 64, SWEEP_TALLIES = 16 };
 
 /* The order of a sweep: the contacts of class c, ascending, are at places start[c] to start[c + 1] - 1. */
 struct SweepOrder {
@@ -80,15 +79,26 @@ struct TalusSweep {
     CuArray<double> gamma; /* impulses in contact frames; coloured sweeps over `plan` need none */
     CuArray<double>
         own; /* [9 blocks]: each block of N + E on the diagonal (cu_sweep_fill_own_blocks) */
-    CuArray<double> partial;   /* squared velocity changes, one sum per block of threads */
-    int partials;              /* number of these sums in the sweep launched or captured last */
-    CuArray<double> added;     /* partial sums of the kernel that adds up `partial` */
-    CuArray<unsigned> arrived; /* CuPartials.arrived of that kernel */
-    int sweeps;                /* number launched since cu_sweep_prepare */
-    cudaGraphExec_t graph;     /* one sweep; NULL: not captured yet */
+    CuArray<CuTally> tally; /* [SWEEP_TALLIES]: squared velocity changes of the sweep that runs */
+    int sweeps;             /* number launched since cu_sweep_prepare */
+    cudaGraphExec_t graph;  /* one sweep; NULL: not captured yet */
 };
 
 /* ---- shared by kernels ---- */
+
+/* Returns the tally of the calling block; tally: TalusSweep.tally. */
+static __device__ inline CuTally *block_tally(CuTally *tally)
+{
+    return &tally[blockIdx.x % SWEEP_TALLIES];
+}
+
+/* Adds the squared velocity changes of a block's threads, which all call it, to the sweep's sum. */
+static __device__ inline void add_changes(double change, CuTally *tally)
+{
+    CuSums<1, 0> sums;
+    sums.add(&change);
+    add_block_sums<SWEEP_THREADS>(sums, block_tally(tally));
+}
 
 /* One contact's step in the metric diag(b_n, b_t, b_t), constant over sweeps: omega / b_n, omega / b_t, kappa = mu b_t
  * / b_n or, with p.coulomb, 0: n >= 0 then stays as it is and t is shortened to mu n; `scale` is d, the mean diagonal
@@ -186,12 +196,11 @@ static inline int2 heavy_places(const TalusSweep *s)
  * lines, coloured or chaotic. */
 TalusStatus cu_sweep_plan(TalusSweep *sweep, const double *gamma);
 void cu_sweep_write_gamma(TalusSweep *sweep, double *gamma);
-/* Reserves memory for `partials` sums of blocks of threads, and for adding them up. The memory belongs to the sweep,
- * because a captured graph keeps its address and the memory of the context may move. */
-TalusStatus cu_sweep_reserve_sums(TalusSweep *sweep, int64_t partials);
+/* Reserves and empties sweep->tally. */
+TalusStatus cu_sweep_reserve_sums(TalusSweep *sweep);
 
 /* Make the plan for an explicit matrix from gamma; launch one coloured sweep, which changes sweep->gamma and appends
- * its sums to sweep->partial. */
+ * its changes to sweep->tally. */
 TalusStatus cu_sweep_plan_sparse(TalusSweep *sweep, const double *gamma);
 void cu_sweep_sparse(TalusSweep *sweep);
 

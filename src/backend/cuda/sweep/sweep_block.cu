@@ -46,22 +46,24 @@ static __device__ inline double sweep_contact(const SweepBlocks &b, const CuView
 }
 
 /* Sweeps the contacts at places range.x to range.y - 1, in parallel or, if `sequence`, one after the other by the first
- * thread. Each block of threads writes its sum of squared velocity changes. */
+ * thread. Adds the squared velocity changes to the tally. */
 template <int ROWS, bool SOLVED>
 static __global__ void sweep_each(SweepBlocks b, CuView<double> now, double (*velocity)[8],
-                                  const uint32_t *order, int2 range, bool sequence, double *partial)
+                                  const uint32_t *order, int2 range, bool sequence, CuTally *tally)
 {
     int64_t at = range.x + item_index();
-    int64_t end = sequence ? (at == range.x ? range.y : at) : (at < range.y ? at + 1 : at);
-    double sum[1] = {0.0};
-    for (; at < end; at++)
-        sum[0] += sweep_contact<ROWS, SOLVED>(b, now, velocity, (int)order[at]);
-    reduce_block<1, 0>(sum);
-    if (threadIdx.x == 0)
-        partial[blockIdx.x] = sum[0];
+    if (!sequence) {
+        double change = 0.0;
+        if (at < range.y)
+            change = sweep_contact<ROWS, SOLVED>(b, now, velocity, (int)order[at]);
+        add_changes(change, tally);
+        return;
+    }
+    for (; at < range.y && threadIdx.x == 0; at++)
+        add_term(sweep_contact<ROWS, SOLVED>(b, now, velocity, (int)order[at]), tally);
 }
 
-/* Launches sweep_each over the places range.x to range.y - 1, if there are any; counts its sums in s->partials. */
+/* Launches sweep_each over the places range.x to range.y - 1, if there are any. */
 static void sweep_range(TalusSweep *s, int2 range, bool sequence)
 {
     if (range.x == range.y)
@@ -69,14 +71,13 @@ static void sweep_range(TalusSweep *s, int2 range, bool sequence)
     unsigned blocks = sequence ? 1 : blocks_for(range.y - range.x, SWEEP_THREADS);
     SweepBlocks b = cu_sweep_blocks(s);
     CuView<double> now = cu_view(s->op);
-    double(*velocity)[8] = (double(*)[8])s->velocity.at, *partial = s->partial + s->partials;
+    double(*velocity)[8] = (double(*)[8])s->velocity.at;
     const uint32_t *order = s->order.contact;
     const int rows = s->op->rows;
     now.body = velocity;
-    s->partials += (int)blocks;
 #define EACH(ROWS, SOLVED)                                                                      \
     launch_block(cu_context_of(s->op), sweep_each<ROWS, SOLVED>, blocks, SWEEP_THREADS, b, now, \
-                 velocity, order, range, sequence, partial)
+                 velocity, order, range, sequence, s->tally.at)
     if (b.local == TALUS_ONE_PROJECT)
         rows == 6 ? EACH(6, false) : EACH(3, false);
     else
@@ -147,6 +148,5 @@ TalusStatus cu_sweep_plan_blockwise(TalusSweep *s, const double *gamma)
     TALUS_TRY(cu_sweep_fill_own_blocks(s));
     cu_copy(cu_context_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
     cu_op_body_velocities(op, gamma, true, (double(*)[8])s->velocity.at);
-    /* each class is launched by itself: up to one block more than its share */
-    return cu_sweep_reserve_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
+    return cu_sweep_reserve_sums(s);
 }

@@ -173,12 +173,10 @@ static TalusStatus reserve_plan(TalusSweep *s)
     return TALUS_OK;
 }
 
-TalusStatus cu_sweep_reserve_sums(TalusSweep *s, int64_t partials)
+TalusStatus cu_sweep_reserve_sums(TalusSweep *s)
 {
-    TALUS_TRY(s->partial.reserve(partials, "sums of the sweep"));
-    TALUS_TRY(s->added.reserve(ADD_BLOCKS, "sums of the sweep"));
-    TALUS_TRY(s->arrived.reserve(1, "sums of the sweep"));
-    cu_zero(cu_context_of(s->op), s->arrived, sizeof *s->arrived.at);
+    TALUS_TRY(s->tally.reserve(SWEEP_TALLIES, "sums of the sweep"));
+    cu_zero(cu_context_of(s->op), s->tally, SWEEP_TALLIES * sizeof *s->tally.at);
     return TALUS_OK;
 }
 
@@ -199,8 +197,7 @@ TalusStatus cu_sweep_plan(TalusSweep *s, const double *gamma)
            o->contact.at, s->heavy_count.at, o->place.at);
     LAUNCH_CONES(launch, op, fill_items, blocks_for(items), THREADS, s->plan, view, op->coupling,
                  o->contact.at, o->class_of.at, s->heavy_count.at);
-    /* each class is launched by itself: up to one block more than its share */
-    return cu_sweep_reserve_sums(s, blocks_for(op->blocks, SWEEP_THREADS) + CLASSES);
+    return cu_sweep_reserve_sums(s);
 }
 
 void cu_sweep_write_gamma(TalusSweep *s, double *gamma)

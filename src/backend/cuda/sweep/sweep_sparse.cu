@@ -74,25 +74,25 @@ static __device__ inline double step_other_block(const SweepBlocks &b, const dou
 enum { CONES, VARIED, SOLVED };
 
 /* Sweeps the blocks at places range.x to range.y - 1; each warp, a block of threads, takes `each` of them in sequence
- * and writes its sum of squared velocity changes. */
+ * and adds the squared velocity changes to the tally. */
 template <int ROWS, int KIND>
-static __global__ void sweep_rows(SweepRows m, SweepBlocks b, int2 range, int each, double *partial)
+static __global__ void sweep_rows(SweepRows m, SweepBlocks b, int2 range, int each, CuTally *tally)
 {
-    double change = 0.0, g[ROWS];
+    double g[ROWS];
     int from = range.x + (int)blockIdx.x * each, to = from + each < range.y ? from + each : range.y;
     for (int at = from; at < to; at++) {
         int64_t i = m.order[at];
         multiply_rows<ROWS>(m, i, g);
         if (threadIdx.x == 0) {
+            double change;
             if constexpr (KIND == CONES)
-                change += step_cone_block<ROWS>(m, i, g);
+                change = step_cone_block<ROWS>(m, i, g);
             else
-                change += step_other_block<ROWS, KIND == SOLVED>(b, m.offset, i, g);
+                change = step_other_block<ROWS, KIND == SOLVED>(b, m.offset, i, g);
+            add_term(change, block_tally(tally));
         }
         __syncthreads(); /* the next block reads this one's gamma */
     }
-    if (threadIdx.x == 0)
-        partial[blockIdx.x] = change;
 }
 
 TalusStatus cu_sweep_plan_sparse(TalusSweep *s, const double *gamma)
@@ -102,21 +102,19 @@ TalusStatus cu_sweep_plan_sparse(TalusSweep *s, const double *gamma)
     TALUS_TRY(s->gamma.reserve(n, "impulses of the sweep"));
     TALUS_TRY(cu_sweep_fill_own_blocks(s));
     cu_copy(cu_context_of(s->op), s->gamma, gamma, (size_t)n * sizeof *gamma);
-    return cu_sweep_reserve_sums(s, (int64_t)s->op->blocks + 1);
+    return cu_sweep_reserve_sums(s);
 }
 
-/* Launches sweep_rows over the blocks of a class, `each` per warp; counts its sums in s->partials. */
+/* Launches sweep_rows over the blocks of a class, `each` per warp. */
 static void sweep_range(TalusSweep *s, const SweepRows &m, int class_of, int each)
 {
     int2 range = make_int2(s->order.start[class_of], s->order.start[class_of + 1]);
     unsigned blocks = blocks_for(range.y - range.x, each);
-    double *partial = s->partial + s->partials;
     const SweepBlocks b = cu_sweep_blocks(s);
     const int rows = s->op->rows;
-    s->partials += (int)blocks;
 #define ROWS_OF(ROWS, KIND)                                                                     \
     launch_block(cu_context_of(s->op), sweep_rows<ROWS, KIND>, blocks, WARP, m, b, range, each, \
-                 partial)
+                 s->tally.at)
     if (b.local != TALUS_ONE_PROJECT)
         rows == 1 ? ROWS_OF(1, SOLVED) : ROWS_OF(3, SOLVED);
     else if (rows == 1)
