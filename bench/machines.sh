@@ -61,9 +61,9 @@ awk -F, -v settle="$settle" -v rocks="$rocks" -v wall=$((ended - began)) '
             $(at[2, "integrate_seconds"])
         off[late] += size($(at[2, "imbalance"]))
         if (!late) next
-        dk += $(at[2, "kinetic_change"]); dv += $(at[2, "potential_change"])
+        dk += $(at[2, "kinetic_change"]); dv += $(at[2, "potential_change"]); de += $(at[2, "elastic_change"])
         friction += $(at[2, "friction"]); normal += $(at[2, "impact"]) + $(at[2, "gravity_error"])
-        undo += $(at[2, "stabilisation"]); spin += $(at[2, "spin"])
+        undo += $(at[2, "stabilisation"]); stiffening += $(at[2, "stiffening"]); spin += $(at[2, "spin"])
         joints += $(at[2, "joints"]) + $(at[2, "projection"]); driven += $(at[2, "driven"])
     }
     function phase(late) {
@@ -85,14 +85,16 @@ awk -F, -v settle="$settle" -v rocks="$rocks" -v wall=$((ended - began)) '
         row("motors: effort x mean speed x h", work)
         row("kinetic, change", dk)
         row("potential, change", dv)
+        row("elastic, change", de)
         row("friction", friction)
         row("normal contact: impact + gravity_error", normal)
         row("undoing overlap: stabilisation", undo)
+        row("hardening of compliant contacts: stiffening", stiffening)
         row("rotation: spin", spin)
         row("gate: driven", driven)
         row("joints + projection less motors", joints - work)
-        row("left over: motors + gate + friction + normal + overlap - changes",
-            work + driven + friction + normal + undo - dk - dv)
+        row("left over: motors + gate + friction + normal + overlap + hardening - changes",
+            work + driven + friction + normal + undo + stiffening - dk - dv - de)
         printf "| ledger: sum of abs(imbalance) | %.2e | %.1e %% |\n", off[1], 100 * off[1] / work
     }' "$out/joints.csv" "$out/steps.csv"
 
