@@ -110,6 +110,7 @@ struct EmulatedThread {
 struct Host {
     std::vector<EmulatedThread> thread;
     std::vector<char> scratch; /* of emulated_scratch */
+    std::vector<char> shared;  /* of emulated_shared */
     ~Host()
     {
         for (EmulatedThread &t : thread)
@@ -137,6 +138,13 @@ void *emulated_scratch(size_t bytes)
     if (host.scratch.size() < MOST_THREADS * bytes)
         host.scratch.resize(MOST_THREADS * bytes);
     return host.scratch.data();
+}
+
+void *emulated_shared(size_t bytes)
+{
+    if (host.shared.size() < bytes)
+        host.shared.resize(bytes);
+    return host.shared.data();
 }
 
 /* Makes thread t of a block start at run_thread at the next switch to it. Its stack is reused from kernel to

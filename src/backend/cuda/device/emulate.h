@@ -189,4 +189,9 @@ void emulate_kernel(cudaStream_t stream, unsigned blocks, unsigned threads, bool
  * bytes may move the memory; all threads of a block pass the same number. */
 void *emulated_scratch(size_t bytes);
 
+/* Returns `bytes` of memory shared by a block's threads, for a shared array that is large: __shared__ arrays are
+ * thread_local here and so take of the stack of every thread of the program, also of those that never run a kernel.
+ * A kernel calls it for one array, always with the same number of bytes. */
+void *emulated_shared(size_t bytes);
+
 #endif

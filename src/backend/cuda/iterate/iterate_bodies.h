@@ -304,7 +304,7 @@ static __global__ void __launch_bounds__(RESPONSE_THREADS) iterate_machines(int 
     const bool start = seen == SEEN_START;
     if (!start && args.state[parity].stop)
         return;
-    __shared__ double shared[MACHINE_SHARED / sizeof(double)];
+    double *shared = cu_machine_shared();
     const bool dense = args.machines.response != nullptr;
     double(*velocity)[8] = (double(*)[8])args.v[parity];
     const TalusMachines e =

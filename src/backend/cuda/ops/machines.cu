@@ -236,7 +236,7 @@ static __global__ void __launch_bounds__(MACHINE_THREADS)
     form_dense_columns(CuMachinesView view, int columns, const double (*body)[8],
                        double (*response)[8], double *work)
 {
-    __shared__ double shared[MACHINE_SHARED / sizeof(double)];
+    double *shared = cu_machine_shared();
     const int m = (int)blockIdx.x / columns, c = (int)blockIdx.x % columns;
     view.machines.x = work + (int64_t)2 * c * view.machines.rows;
     view.machines.y = view.machines.x + view.machines.rows;

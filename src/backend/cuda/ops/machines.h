@@ -60,6 +60,17 @@ struct CuMachines {
  * there: most loads need an index that was loaded before, so that the latency of memory decides the time. */
 enum { MACHINE_SHARED = 40 * 1024 };
 
+/* Returns MACHINE_SHARED bytes of shared memory, the same for all threads of a block. */
+static __device__ inline double *cu_machine_shared(void)
+{
+#ifdef TALUS_EMULATED
+    return (double *)emulated_shared(MACHINE_SHARED);
+#else
+    __shared__ double shared[MACHINE_SHARED / sizeof(double)];
+    return shared;
+#endif
+}
+
 /* Kernel argument: the machines, with pointers into `arrays`, device memory of `bytes`, a multiple of 8. */
 struct CuMachinesView {
     TalusMachines machines;

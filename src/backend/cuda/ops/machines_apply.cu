@@ -7,7 +7,7 @@
 static __global__ void __launch_bounds__(RESPONSE_THREADS)
     apply_machines(CuMachinesView view, double (*velocity)[8])
 {
-    __shared__ double shared[MACHINE_SHARED / sizeof(double)];
+    double *shared = cu_machine_shared();
     if (view.response) {
         cu_machine_apply_dense(&view, (int)blockIdx.x, velocity, shared);
         return;
