@@ -18,12 +18,11 @@ static TalusShapeDef sample(TalusShapeKind kind)
     for (int k = 0; k < ALL_SHAPES; k++)
         if (all_shapes[k].kind == kind)
             return all_shapes[k];
-    return (TalusShapeDef){.kind = kind,
-                           .half = {0.5, 0.7, 0.9},
-                           .radius = 0.6,
-                           .half_height = 0.8,
-                           .profile = profile,
-                           .point_count = 3};
+    TalusShapeDef def = {
+        .kind = kind, .half = {0.5, 0.7, 0.9}, .profile = profile, .point_count = 3};
+    for (int i = 0; i < TALUS_LENGTHS; i++)
+        talus_shape_set_length(&def, i, 0.6 + 0.2 * i);
+    return def;
 }
 
 static TalusShape shapes[TALUS_SHAPE_KINDS];

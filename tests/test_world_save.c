@@ -2,6 +2,7 @@
 #include "test_world_scene.h"
 
 #include "base/hash.h"
+#include "geometry/kinds.h"
 
 TEST(a_loaded_world_goes_on_bitwise_as_the_saved_one)
 {
@@ -172,6 +173,69 @@ TEST(an_older_version_is_refused_by_name)
     talus_world_destroy(world);
 }
 
+/* Returns the offset of the number of lengths of the box `half`. */
+static size_t find_lengths(const unsigned char *state, size_t size, TalusVec3 half)
+{
+    size_t at = 0;
+    while (at + sizeof half < size && memcmp(state + at, &half, sizeof half) != 0)
+        at++;
+    return at + sizeof half;
+}
+
+/* Copies a state of a box to `out` with `count` lengths, all 0, in place of its own, as a version of the format has
+ * them; their number is at `at`. Returns the size of the copy. */
+static size_t put_lengths(const unsigned char *state, size_t size, size_t at, uint32_t count,
+                          unsigned char version, unsigned char *out)
+{
+    size_t rest = at + sizeof count + TALUS_LENGTHS * sizeof(double), end = at;
+    memcpy(out, state, at);
+    out[8] = version;
+    if (version > 10) {
+        memcpy(out + end, &count, sizeof count);
+        end += sizeof count;
+    }
+    memset(out + end, 0, count * sizeof(double));
+    end += count * sizeof(double);
+    memcpy(out + end, state + rest, size - rest);
+    end += size - rest;
+    sign(out, end);
+    return end;
+}
+
+static void check_same_world(const unsigned char *state, size_t size, const TalusWorld *world)
+{
+    TalusWorld *copy;
+    if (!CHECK_OK(talus_world_load(state, size, 1, NULL, &copy)))
+        return;
+    CHECK(talus_world_hash(copy) == talus_world_hash(world));
+    talus_world_destroy(copy);
+}
+
+/* A box uses none of the lengths, so all of them are 0. */
+TEST(a_state_may_have_fewer_lengths_of_a_shape_but_not_more)
+{
+    const TalusShapeDef box = {.kind = TALUS_SHAPE_BOX, .half = {0.11, 0.22, 0.33}};
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def), *out;
+    void *state;
+    size_t size;
+    REQUIRE_OK(add_one(world, box, talus_vec3(0.0, 0.0, 5.0), NULL));
+    run(world, 3);
+    REQUIRE_OK(talus_world_save(world, &state, &size));
+    unsigned char *other = malloc(size + sizeof(double));
+    size_t at = find_lengths(state, size, box.half);
+    REQUIRE(at < size && ((unsigned char *)state)[at] == TALUS_LENGTHS);
+    for (uint32_t count = 0; count <= TALUS_LENGTHS; count++)
+        check_same_world(other, put_lengths(state, size, at, count, 11, other), world);
+    check_same_world(other, put_lengths(state, size, at, 2, 10, other), world);
+    size_t longer = put_lengths(state, size, at, TALUS_LENGTHS + 1, 11, other);
+    CHECK_INT(talus_world_load(other, longer, 1, NULL, &out), TALUS_ERR_FORMAT);
+    CHECK(out == NULL && said("saved by a later version of the library"));
+    free(other);
+    talus_free(state);
+    talus_world_destroy(world);
+}
+
 TEST(saving_and_loading_survive_failed_allocations)
 {
     TalusWorld *world = make_full(1), *copy;
@@ -213,6 +277,7 @@ int main(void)
     RUN(a_state_of_an_absent_backend_is_told_from_damage);
     RUN(what_is_refused_has_its_key);
     RUN(an_older_version_is_refused_by_name);
+    RUN(a_state_may_have_fewer_lengths_of_a_shape_but_not_more);
     RUN(saving_and_loading_survive_failed_allocations);
     return talus_test_result();
 }

@@ -8,16 +8,21 @@
 
 #define TALUS_PI 3.14159265358979323846
 
-/* Members of TalusShapeDef that define a kind. */
+/* Numbers of the lengths of TALUS_SHAPE_LENGTHS, and how many there are. */
+#define TALUS_LENGTH_NUMBER(member, name) TALUS_LENGTH_##name,
+enum { TALUS_SHAPE_LENGTHS(TALUS_LENGTH_NUMBER) TALUS_LENGTHS };
+
+/* Members of TalusShapeDef that define a kind; TALUS_USES_RADIUS and so on for each length. */
+#define TALUS_LENGTH_BIT(member, name) TALUS_USES_##name = TALUS_USES_LENGTH << TALUS_LENGTH_##name,
 enum {
     TALUS_USES_HALF = 1,
-    TALUS_USES_RADIUS = 2,
-    TALUS_USES_HALF_HEIGHT = 4,
-    TALUS_USES_PROFILE = 8,
-    TALUS_USES_VERTEX = 16,
-    TALUS_USES_TRIANGLE = 32,
-    TALUS_USES_HEIGHTS = 64, /* height, columns, rows, spacing */
-    TALUS_USES_PARTS = 128
+    TALUS_USES_PROFILE = 2,
+    TALUS_USES_VERTEX = 4,
+    TALUS_USES_TRIANGLE = 8,
+    TALUS_USES_HEIGHTS = 16, /* height, columns, rows, spacing */
+    TALUS_USES_PARTS = 32,
+    TALUS_USES_LENGTH = 64, /* first of the lengths; the others have the bits above */
+    TALUS_SHAPE_LENGTHS(TALUS_LENGTH_BIT)
 };
 
 typedef struct TalusShapeOps {
@@ -49,6 +54,17 @@ const TalusShapeOps *talus_shape_ops(TalusShapeKind kind);
 /* Writes the names of the kinds with a trait, such as "sphere, box or hull", to text[size], cut to fit, and
  * returns text. */
 const char *talus_shape_names_with_trait(int trait, char *text, size_t size);
+
+/* True if `uses`, TALUS_USES_* bits, have length `index`. */
+static inline bool talus_uses_length(int uses, int index)
+{
+    return (uses >> index & TALUS_USES_LENGTH) != 0;
+}
+
+/* Length `index`, 0 to TALUS_LENGTHS - 1: its name, which is its key in files, and its value. */
+const char *talus_shape_length_name(int index);
+double talus_shape_get_length(const TalusShapeDef *def, int index);
+void talus_shape_set_length(TalusShapeDef *def, int index, double value);
 
 /* Layout of arrays in a block of memory, aligned to 16 bytes. With base NULL talus_layout_array only adds to `used`. So
  * one function that lays out all arrays runs twice: to find the length of the block, and to set the pointers into

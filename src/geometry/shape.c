@@ -24,6 +24,27 @@ const TalusShapeOps *talus_shape_ops(TalusShapeKind kind)
     return kinds[kind];
 }
 
+const char *talus_shape_length_name(int index)
+{
+#define LENGTH_NAME(member, name) #member,
+    static const char *const length_names[TALUS_LENGTHS] = {TALUS_SHAPE_LENGTHS(LENGTH_NAME)};
+    return length_names[index];
+}
+
+double talus_shape_get_length(const TalusShapeDef *def, int index)
+{
+#define LENGTH_VALUE(member, name) def->member,
+    const double value[TALUS_LENGTHS] = {TALUS_SHAPE_LENGTHS(LENGTH_VALUE)};
+    return value[index];
+}
+
+void talus_shape_set_length(TalusShapeDef *def, int index, double value)
+{
+#define LENGTH_ADDRESS(member, name) &def->member,
+    double *const address[TALUS_LENGTHS] = {TALUS_SHAPE_LENGTHS(LENGTH_ADDRESS)};
+    *address[index] = value;
+}
+
 TalusStatus talus_check_length(const char *shape, const char *field, double value)
 {
     if (value > 0.0 && value < INFINITY)
@@ -36,10 +57,10 @@ static TalusStatus check_lengths(const TalusShapeDef *def)
 {
     const char *name = names[def->kind];
     int uses = kinds[def->kind]->uses;
-    if (uses & TALUS_USES_RADIUS)
-        TALUS_TRY(talus_check_length(name, "radius", def->radius));
-    if (uses & TALUS_USES_HALF_HEIGHT)
-        TALUS_TRY(talus_check_length(name, "half_height", def->half_height));
+    for (int i = 0; i < TALUS_LENGTHS; i++)
+        if (talus_uses_length(uses, i))
+            TALUS_TRY(talus_check_length(name, talus_shape_length_name(i),
+                                         talus_shape_get_length(def, i)));
     if (!(uses & TALUS_USES_HALF))
         return TALUS_OK;
     TALUS_TRY(talus_check_length(name, "half.x", def->half.x));

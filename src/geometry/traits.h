@@ -1,5 +1,6 @@
 /* geometry/traits.h - table of shapes: each kind with the file that implements it and its traits; for host and device.
- * Shared code tests traits instead of kinds where it can; a new convex kind also needs a case in support.h. */
+ * Shared code tests traits instead of kinds where it can; a new convex kind also needs a case in support.h. Also the
+ * list of the lengths that define shapes. */
 #ifndef TALUS_GEOMETRY_TRAITS_H
 #define TALUS_GEOMETRY_TRAITS_H
 
@@ -34,6 +35,12 @@ enum {
     X(argument, COMPOUND, compound, "compound", 0)                                         \
     X(argument, MESH, trimesh, "mesh", TALUS_TRAIT_WALL | TALUS_TRAIT_FACETS)              \
     X(argument, FIELD, field, "field", TALUS_TRAIT_WALL | TALUS_TRAIT_FACETS | TALUS_TRAIT_GROUND)
+
+/* The members of TalusShapeDef that are lengths of kinds: X(member, name). Bits of `uses` (geometry/kinds.h), checks,
+ * frames and saved states follow from this list. Saved states have the lengths in this order: append new ones. */
+#define TALUS_SHAPE_LENGTHS(X) \
+    X(radius, RADIUS)          \
+    X(half_height, HALF_HEIGHT)
 
 #define TALUS_TRAIT_BIT(trait, kind, file, name, traits) \
     | (((traits) & (trait)) != 0 ? 1u << TALUS_SHAPE_##kind : 0u)

@@ -78,10 +78,10 @@ static void print_shape_or_part(TalusText *text, const TalusShapeDef *shape, boo
         talus_text_print(text, ", ");
         talus_head_print_vector(text, "half", shape->half);
     }
-    if (uses & TALUS_USES_RADIUS)
-        talus_text_print(text, ", \"radius\": %.17g", shape->radius);
-    if (uses & TALUS_USES_HALF_HEIGHT)
-        talus_text_print(text, ", \"half_height\": %.17g", shape->half_height);
+    for (int i = 0; i < TALUS_LENGTHS; i++)
+        if (talus_uses_length(uses, i))
+            talus_text_print(text, ", \"%s\": %.17g", talus_shape_length_name(i),
+                             talus_shape_get_length(shape, i));
     if (uses & TALUS_USES_PROFILE)
         print_profile(text, shape);
     if (uses & TALUS_USES_TRIANGLE)
@@ -289,6 +289,19 @@ static TalusStatus read_shape_kind(const TalusJson *node, TalusShapeKind *out)
     return TALUS_OK;
 }
 
+/* Reads the lengths that are in `uses`. */
+static TalusStatus read_lengths(const TalusJson *node, int uses, TalusShapeDef *out)
+{
+    for (int i = 0; i < TALUS_LENGTHS; i++) {
+        double value;
+        if (!talus_uses_length(uses, i))
+            continue;
+        TALUS_TRY(talus_head_read_number(node, talus_shape_length_name(i), &value));
+        talus_shape_set_length(out, i, value);
+    }
+    return TALUS_OK;
+}
+
 /* Reads the kind of a shape and the members that the kind has; the radius of a sphere only of a part of a compound
  * (`part`). */
 static TalusStatus read_shape_members(TalusArena *arena, const TalusJson *node, bool part,
@@ -299,10 +312,7 @@ static TalusStatus read_shape_members(TalusArena *arena, const TalusJson *node, 
     int uses = used_members(out, part);
     if (uses & TALUS_USES_HALF)
         TALUS_TRY(talus_head_read_vector(node, "half", &out->half));
-    if (uses & TALUS_USES_RADIUS)
-        TALUS_TRY(talus_head_read_number(node, "radius", &out->radius));
-    if (uses & TALUS_USES_HALF_HEIGHT)
-        TALUS_TRY(talus_head_read_number(node, "half_height", &out->half_height));
+    TALUS_TRY(read_lengths(node, uses, out));
     if (uses & TALUS_USES_PROFILE)
         TALUS_TRY(read_profile(arena, node, out));
     if (uses & TALUS_USES_VERTEX)
@@ -424,10 +434,10 @@ static bool same_shape_or_part(const TalusShapeDef *a, const TalusShapeDef *b, b
         return false;
     if (uses & TALUS_USES_HALF && memcmp(&a->half, &b->half, sizeof a->half) != 0)
         return false;
-    if (uses & TALUS_USES_RADIUS && a->radius != b->radius)
-        return false;
-    if (uses & TALUS_USES_HALF_HEIGHT && a->half_height != b->half_height)
-        return false;
+    for (int i = 0; i < TALUS_LENGTHS; i++)
+        if (talus_uses_length(uses, i) &&
+            talus_shape_get_length(a, i) != talus_shape_get_length(b, i))
+            return false;
     if (uses & TALUS_USES_HEIGHTS && (a->columns != b->columns || a->spacing != b->spacing))
         return false;
     return uses & TALUS_USES_PARTS ? same_parts(a, b) : same_arrays(a, b);

@@ -12,6 +12,7 @@
 #include "io/text/json.h"
 
 #include <talus/io.h>
+#include <talus/shape.h>
 
 /* ---- the description of the format ---- */
 
@@ -125,13 +126,13 @@ typedef struct SceneShape {
     const TalusJson *json;
     const char *name; /* name of a shape in `shapes`, all members below are 0; NULL: defined here */
     int kind;         /* TalusShapeKind or SCENE_ROCK */
-    double half[3], radius, half_height;
+    TalusShapeDef def; /* half, lengths and spacing; the rest is 0 */
     SceneList profile; /* items: double[2] */
     SceneList points;  /* items: double[3] */
     SceneList parts;   /* items: ScenePart */
     SceneList heights; /* items: rows, each a SceneList of double */
     const char *file;
-    double scale, spacing, spread; /* 0 if not given; scene_shape.c has the defaults */
+    double scale, spread; /* 0 if not given; scene_shape.c has the defaults */
     int64_t corners, forms, seed;
 } SceneShape;
 

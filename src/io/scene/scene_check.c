@@ -83,7 +83,7 @@ static TalusStatus check_part(const TalusScene *scene, const ScenePart *part)
     if (shape->kind == SCENE_ROCK ||
         !talus_shape_has((TalusShapeKind)shape->kind, TALUS_TRAIT_CONVEX))
         return talus_json_fail(part->shape->json, 0, "a %s cannot be a part", kind_name(shape));
-    if (shape->kind == TALUS_SHAPE_SPHERE && !(shape->radius > 0.0))
+    if (shape->kind == TALUS_SHAPE_SPHERE && !(shape->def.radius > 0.0))
         return talus_json_fail(part->shape->json, 0,
                                "missing key 'radius': the size of the sphere");
     return part->shape->name ? TALUS_OK : check_shape(scene, shape);
@@ -226,7 +226,7 @@ static TalusStatus check_radius(const SceneBody *body, const SceneShape *shape)
                             : TALUS_OK;
     if (body->radius)
         return check_size(body->radius);
-    if (shape->radius == 0.0 && !body->file) /* a file may give radii */
+    if (shape->def.radius == 0.0 && !body->file) /* a file may give radii */
         return talus_json_fail(body->json, 0, "missing key 'radius': the size of its spheres");
     return TALUS_OK;
 }
@@ -286,7 +286,7 @@ static TalusStatus check_body_shapes(const TalusScene *scene, const SceneBody *b
             return talus_json_fail(json, 0, "a %s is always fixed, and not one of several shapes",
                                    kind_name(shape));
         if (body->shapes.count > 1 && shape->kind == TALUS_SHAPE_SPHERE &&
-            (body->radius || !(shape->radius > 0.0)))
+            (body->radius || !(shape->def.radius > 0.0)))
             return talus_json_fail(json, 0,
                                    "among several shapes a sphere has a radius of its own");
     }

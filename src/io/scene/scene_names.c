@@ -129,7 +129,7 @@ void talus_scene_radius_range(const SceneSize *size, const SceneShape *shape, do
                               double *max)
 {
     if (!size) {
-        *min = *max = shape ? shape->radius : 0.0;
+        *min = *max = shape ? shape->def.radius : 0.0;
     } else if (size->min > 0.0) {
         *min = size->min;
         *max = size->max;

@@ -186,7 +186,7 @@ static TalusStatus make_rock(const SceneShape *shape, int form, Draft *d)
     TalusRng rng = talus_rng_from_seed(seed * UINT64_C(0x726f636b) + (uint64_t)form);
     double axis[3];
     for (int k = 0; k < 3; k++)
-        axis[k] = shape->radius * (1.0 + spread * (2.0 * talus_rng_uniform(&rng) - 1.0));
+        axis[k] = shape->def.radius * (1.0 + spread * (2.0 * talus_rng_uniform(&rng) - 1.0));
     TALUS_TRY(TALUS_ALLOC(d->point, (size_t)corners, "corners of a rock"));
     for (int k = 0; k < corners; k++)
         d->point[k] = choose_corner(&rng, d->point, k);
@@ -205,13 +205,12 @@ static TalusStatus make_rock(const SceneShape *shape, int form, Draft *d)
 static TalusStatus make_draft(const TalusScene *scene, const SceneShape *shape, double radius,
                               int form, Draft *d)
 {
-    d->def = (TalusShapeDef){.kind = (TalusShapeKind)shape->kind,
-                             .half = scene_vec3(shape->half),
-                             .radius = shape->kind == TALUS_SHAPE_SPHERE ? radius : shape->radius,
-                             .half_height = shape->half_height,
-                             .spacing = shape->spacing,
-                             .profile = (const double *)shape->profile.items,
-                             .point_count = shape->profile.count};
+    d->def = shape->def;
+    d->def.kind = (TalusShapeKind)shape->kind;
+    if (shape->kind == TALUS_SHAPE_SPHERE)
+        d->def.radius = radius;
+    d->def.profile = (const double *)shape->profile.items;
+    d->def.point_count = shape->profile.count;
     TalusStatus status = TALUS_OK;
     int uses = shape->kind == SCENE_ROCK ? 0 : talus_shape_ops(d->def.kind)->uses;
     if (shape->kind == SCENE_ROCK)
@@ -239,7 +238,7 @@ static TalusStatus make_compound_draft(const TalusScene *scene, const SceneShape
     for (size_t k = 0; k < count; k++) {
         const SceneShape *part_shape;
         TALUS_TRY(talus_scene_resolve_shape(scene, parts[k].shape, &part_shape));
-        TALUS_TRY(make_draft(scene, part_shape, part_shape->radius, 0, &d->part_draft[k]));
+        TALUS_TRY(make_draft(scene, part_shape, part_shape->def.radius, 0, &d->part_draft[k]));
         d->part[k] =
             (TalusShapePart){&d->part_draft[k].def, scene_vec3(parts[k].at), talus_quat_identity()};
         if (parts[k].orientation)

@@ -20,7 +20,7 @@
 
 /* Versions of the format that are read; NEWEST is written. Macros, because a message quotes them. */
 #define OLDEST 5
-#define NEWEST 10
+#define NEWEST 11
 #define TEXT_OF(x) #x
 #define TEXT(macro) TEXT_OF(macro)
 enum { HEADER_BYTES = 24 };

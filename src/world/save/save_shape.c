@@ -1,11 +1,15 @@
 /* world/save/save_shape.c - a saved shape: its definition, from which loading builds it again, bit for bit.
  *
- *     kind u32, half, radius, half_height, spacing, counts, then the arrays that are present
+ *     kind u32, half, number of lengths u32 (from version 11), lengths, spacing, counts, then the arrays that are present
  *     number of parts of a compound; each part the same as above, then its position and orientation */
+#include "geometry/kinds.h"
 #include "world/save/save.h"
 #include "world/state.h"
 
 #include <string.h>
+
+/* Fewest bytes of a part: without lengths and arrays. */
+enum { PART_BYTES = 128 };
 
 static void release_arrays(TalusShapeDef *def)
 {
@@ -41,13 +45,31 @@ static void transfer_arrays(TalusArchive *a, TalusShapeDef *def)
                                       sizeof(double));
 }
 
+/* Transfers the number of lengths and the lengths. Those that a state lacks, saved when TALUS_SHAPE_LENGTHS was shorter,
+ * stay 0. */
+static void transfer_lengths(TalusArchive *a, TalusShapeDef *def)
+{
+    uint32_t count = a->version > 10 ? TALUS_LENGTHS : 2; /* before: radius and half_height */
+    if (a->version > 10)
+        talus_archive_u32(a, &count);
+    if (count > TALUS_LENGTHS)
+        talus_archive_refuse(a, "saved by a later version of the library: a shape has a length "
+                                "that this one does not know");
+    for (int i = 0; i < TALUS_LENGTHS && i < (int)count; i++) {
+        double value = talus_shape_get_length(def, i);
+        TALUS_ARCHIVE_F64(a, &value);
+        talus_shape_set_length(def, i, value);
+    }
+}
+
 /* Transfers a shape's definition without the parts of a compound. Loaded arrays must be released even after a
  * failure. */
 static void transfer_shape_def(TalusArchive *a, TalusShapeDef *def)
 {
     TALUS_ARCHIVE_ENUM(a, def->kind);
     TALUS_ARCHIVE_VEC3(a, &def->half);
-    TALUS_ARCHIVE_F64(a, &def->radius, &def->half_height, &def->spacing);
+    transfer_lengths(a, def);
+    TALUS_ARCHIVE_F64(a, &def->spacing);
     transfer_arrays(a, def);
     if (a->loading && (unsigned)def->kind >= TALUS_SHAPE_KINDS)
         talus_archive_refuse(a, "no such shape");
@@ -78,7 +100,7 @@ static void load_parts(TalusArchive *a, TalusWorld *world, TalusShapeDef *def)
 {
     TalusShapePart *part = NULL;
     TalusShapeDef *own = NULL;
-    talus_archive_count(a, &def->part_count, 144);
+    talus_archive_count(a, &def->part_count, PART_BYTES);
     size_t count = (size_t)def->part_count;
     TALUS_ARCHIVE_CALL(a, TALUS_ALLOC(part, count, "saved state"));
     TALUS_ARCHIVE_CALL(a, TALUS_ALLOC(own, count, "saved state"));
