@@ -422,6 +422,42 @@ TEST(sleeping_bodies_wake_while_compliance_changes)
     talus_world_destroy(world);
 }
 
+/* Contacts of sleeping bodies have no impulses when these wake: a column at rest that wakes for a change of compliance
+ * moves as one that is woken by a call, whatever the change. */
+TEST(a_sleeping_column_wakes_for_a_change_as_for_a_call)
+{
+    double most[2];
+    for (int k = 0; k < 2; k++) {
+        const double r = 0.1;
+        TalusWorldDef def = talus_world_def_default();
+        def.backend = material_backend;
+        def.threads = 1;
+        def.tolerance = 1e-3;
+        def.sleep_speed = 0.5;
+        def.sleep_steps = 10;
+        TalusWorld *world = make_world(&def, NULL);
+        TalusBodyId id = {0};
+        add_floor(world);
+        for (int i = 0; i < 5; i++)
+            id = add_body(world, box(r, r, r), 1.0, talus_vec3(0, 0, (2 * i + 1) * r), zero, zero);
+        for (int i = 0; i < 100; i++)
+            CHECK_OK(talus_world_step(world, &info));
+        CHECK_INT(info.asleep, 5);
+        if (k)
+            CHECK_OK(talus_world_set_accuracy(world, 1e-4, 2000));
+        else
+            CHECK_OK(talus_world_set_force(world, id, zero, zero));
+        most[k] = 0.0;
+        for (int i = 0; i < 50; i++) {
+            CHECK_OK(talus_world_step(world, &info));
+            most[k] = fmax(most[k], info.ledger.kinetic);
+        }
+        talus_world_destroy(world);
+    }
+    if (!CHECK(most[1] < 2.0 * most[0]))
+        printf("    %g J woken by a call, %g J by a change\n", most[0], most[1]);
+}
+
 /* Where nothing touches, no elastic energy is stored: the compliance changes at once. */
 TEST(without_contacts_compliance_changes_at_once)
 {
@@ -499,6 +535,7 @@ static inline void run_compliance_cases(void)
     RUN(uneven_masses_make_contacts_rigid_gradually);
     RUN(contacts_under_a_heavy_body_become_rigid_gently);
     RUN(sleeping_bodies_wake_while_compliance_changes);
+    RUN(a_sleeping_column_wakes_for_a_change_as_for_a_call);
     RUN(without_contacts_compliance_changes_at_once);
     RUN(a_failed_step_leaves_no_masses);
     RUN(changing_compliance_survives_saving);

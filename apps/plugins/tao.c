@@ -225,12 +225,6 @@ extern void openblas_set_num_threads(int threads) __attribute__((weak));
 static bool open_petsc(TalusTaoResult *result)
 {
     static bool tried, works;
-    if (tried) {
-        if (!works)
-            report_error(PETSC_ERR_LIB, result);
-        return works;
-    }
-    tried = true;
     if (has_environ_copy()) {
         result->end = TALUS_TAO_FAILED;
         snprintf(result->text, sizeof result->text,
@@ -238,6 +232,12 @@ static bool open_petsc(TalusTaoResult *result)
                  "to environ by -fPIC");
         return false;
     }
+    if (tried) {
+        if (!works)
+            report_error(PETSC_ERR_LIB, result);
+        return works;
+    }
+    tried = true;
     if (openblas_set_num_threads)
         openblas_set_num_threads(1);
     PetscErrorCode error = start_petsc();

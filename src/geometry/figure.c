@@ -45,8 +45,8 @@ static double round_component(double x)
     return rint(TALUS_NORMAL_STEPS * x) / TALUS_NORMAL_STEPS + 0.0; /* no -0 */
 }
 
-/* Returns x rounded to single precision. volatile: gcc 12 for x86-64, when it vectorises a row of such conversions, drops
- * them at -O2 and above. */
+/* Returns x rounded to single precision. volatile: gcc 12 for x86-64 drops such conversions at -O2 and above when it
+ * vectorises a row of them. */
 static double round_to_float(double x)
 {
     volatile float rounded = (float)x;

@@ -68,8 +68,8 @@ static void begin_interval(Progress *progress, double now)
 
 enum { CONTACT_LAW_TEXT = 160 }; /* bytes of format_contact_law's text */
 
-/* Formats the compliance of the next step and, if it follows a change of the bodies, where it goes: "rigid", "compliance
- * 0.01", "compliance 0.008 (moving to 0.01)". */
+/* Formats the compliance of the next step and, if it follows a change of bodies or tolerance, where it goes: "rigid",
+ * "compliance 0.01", "compliance 0.008 (moving to 0.01)". */
 static void format_compliance(const TalusWorld *world, char *text, size_t size)
 {
     double now = talus_world_compliance(world), target = talus_target_compliance(world);

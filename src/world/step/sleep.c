@@ -8,7 +8,7 @@
  *
  * Sleep neglects motion slower than the limit of calm, which is reported as TalusStepInfo.sleep_speed, and the load of
  * calm awake bodies on sleeping ones. An island stays awake while one of its bodies has a joint or no contact with an
- * impulse, and all do while the automatic compliance changes. */
+ * impulse, and all do while the compliance changes. */
 #include "world/step/sleep.h"
 #include "world/state.h"
 #include "world/step/wake.h"

@@ -7,11 +7,12 @@
 
 #include <talus/world.h>
 
-/* Uploads the host's changes, sets the velocities of driven bodies and detects the contacts of a part; wakes disturbed
- * islands and detects again until no island is disturbed. */
+/* Updates world->masses and world->compliance, and wakes all bodies if the compliance changes. Then uploads the host's
+ * changes, sets the velocities of driven bodies and detects the contacts of a part; wakes disturbed islands and detects
+ * again until no island is disturbed. */
 TalusStatus talus_stage_detect(TalusWorld *world, double h);
-/* Builds world->problem from contacts and joints, and sets world->build_options and world->compliance. soften: normal
- * compliance is added to every contact and joint limit, for wedged bodies. */
+/* Builds world->problem from contacts and joints, and sets world->build_options. soften: normal compliance
+ * is added to every contact and joint limit, for wedged bodies. */
 TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften);
 /* Computes the velocities from the solved impulses. Sets world->overlap_ratio and world->velocities_changed: some
  * velocity differs from the one that detection used by more than talus_velocity_change_limit. */
