@@ -394,8 +394,8 @@ TEST(contacts_under_a_heavy_body_become_rigid_gently)
     talus_world_destroy(world);
 }
 
-/* Bodies wake for a change of compliance and stay awake until it ends; each then has a part of it in every step. */
-TEST(sleeping_bodies_wake_while_compliance_changes)
+/* A floor, on which bodies sleep after ten calm steps. */
+static inline TalusWorld *sleepy_world(void)
 {
     TalusWorldDef def = talus_world_def_default();
     def.backend = material_backend;
@@ -405,6 +405,13 @@ TEST(sleeping_bodies_wake_while_compliance_changes)
     def.sleep_steps = 10;
     TalusWorld *world = make_world(&def, NULL);
     add_floor(world);
+    return world;
+}
+
+/* Bodies wake for a change of compliance and stay awake until it ends; each then has a part of it in every step. */
+TEST(sleeping_bodies_wake_while_compliance_changes)
+{
+    TalusWorld *world = sleepy_world();
     add_body(world, sphere(0.1), 1.0, talus_vec3(0, 0, 0.1), zero, zero);
     for (int i = 0; i < 100; i++)
         CHECK_OK(talus_world_step(world, &info));
@@ -429,15 +436,8 @@ TEST(a_sleeping_column_wakes_for_a_change_as_for_a_call)
     double most[2];
     for (int k = 0; k < 2; k++) {
         const double r = 0.1;
-        TalusWorldDef def = talus_world_def_default();
-        def.backend = material_backend;
-        def.threads = 1;
-        def.tolerance = 1e-3;
-        def.sleep_speed = 0.5;
-        def.sleep_steps = 10;
-        TalusWorld *world = make_world(&def, NULL);
+        TalusWorld *world = sleepy_world();
         TalusBodyId id = {0};
-        add_floor(world);
         for (int i = 0; i < 5; i++)
             id = add_body(world, box(r, r, r), 1.0, talus_vec3(0, 0, (2 * i + 1) * r), zero, zero);
         for (int i = 0; i < 100; i++)

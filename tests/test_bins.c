@@ -1,5 +1,6 @@
 /* base/bins.h: a sum is a function of the set of its terms, whatever their order and grouping, and it is accurate. */
 
+#include "random_numbers.h"
 #include "support/test.h"
 
 #include "base/bins.h"
@@ -15,21 +16,6 @@ enum { TERMS = 3000, PARTS = 13 };
 static bool same_bits(double a, double b)
 {
     return memcmp(&a, &b, sizeof a) == 0;
-}
-
-/* Returns a number of either sign with an exponent in [low, high). */
-static double random_number(TalusRng *rng, int low, int high)
-{
-    double size = ldexp(1.0 + talus_rng_uniform(rng),
-                        low + (int)talus_rng_below(rng, (uint64_t)(high - low)));
-    return talus_rng_below(rng, 2) ? size : -size;
-}
-
-static void fill(double *x, int n, int low, int high, uint64_t seed)
-{
-    TalusRng rng = talus_rng_from_seed(seed);
-    for (int i = 0; i < n; i++)
-        x[i] = random_number(&rng, low, high);
 }
 
 /* Adds x[0] to x[n - 1] in short sums of at most `most` terms. */

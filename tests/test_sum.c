@@ -1,5 +1,6 @@
 /* base/sum.h: a sum is a function of the set of its terms, whatever their order and grouping, and it is accurate. */
 
+#include "random_numbers.h"
 #include "support/test.h"
 
 #include "base/rng.h"
@@ -27,21 +28,6 @@ static double sum_of(const double *x, int n)
     double sum = talus_sum_value(&s), again = talus_sum_of(x, n);
     CHECK(same_bits(sum, again) || (isnan(sum) && isnan(again)));
     return sum;
-}
-
-/* Returns a number of either sign with an exponent in [low, high). */
-static double random_number(TalusRng *rng, int low, int high)
-{
-    double size = ldexp(1.0 + talus_rng_uniform(rng),
-                        low + (int)talus_rng_below(rng, (uint64_t)(high - low)));
-    return talus_rng_below(rng, 2) ? size : -size;
-}
-
-static void fill(double *x, int n, int low, int high, uint64_t seed)
-{
-    TalusRng rng = talus_rng_from_seed(seed);
-    for (int i = 0; i < n; i++)
-        x[i] = random_number(&rng, low, high);
 }
 
 static void shuffle(double *x, int n, TalusRng *rng)

@@ -208,8 +208,8 @@ static PetscErrorCode start_petsc(void)
 static bool has_environ_copy(void)
 {
     extern char **environ;
-    void *program =
-        dlopen(NULL, RTLD_NOW); /* RTLD_DEFAULT would begin with this module's libraries */
+    /* not RTLD_DEFAULT, which would begin with this module's libraries */
+    void *program = dlopen(NULL, RTLD_NOW);
     void *of_program = program ? dlsym(program, "environ") : NULL;
     if (program)
         dlclose(program);
@@ -228,8 +228,8 @@ static bool open_petsc(TalusTaoResult *result)
     if (has_environ_copy()) {
         result->end = TALUS_TAO_FAILED;
         snprintf(result->text, sizeof result->text,
-                 "this program has a copy of environ, which MPI does not bear: compile what refers "
-                 "to environ by -fPIC");
+                 "the program contains its own copy of the variable environ, with which Open MPI "
+                 "fails; compile the files that refer to environ with -fPIC");
         return false;
     }
     if (tried) {

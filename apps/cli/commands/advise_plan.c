@@ -5,7 +5,7 @@
  * of the time that the others left. */
 #include "advise.h"
 
-#include "world/state.h"
+#include "world/compliance.h"
 
 #include <math.h>
 

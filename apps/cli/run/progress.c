@@ -2,7 +2,7 @@
 #include "run.h"
 
 #include "base/timer.h"
-#include "world/state.h"
+#include "world/compliance.h"
 
 #include <math.h>
 #include <string.h>
