@@ -1,4 +1,4 @@
-/* bench/gpu_kernels.cu - what an iteration of apgd and of jacobi costs on the GPU, kernel by kernel.
+/* bench/gpu_kernels.cu - what an iteration of apgd, under both laws, and of jacobi costs on the GPU, kernel by kernel.
  *
  *     talus_bench_gpu_kernels [BODIES ...]        5,000, 25,000, 1,000,000 and 10,000,000 by default
  *
@@ -202,7 +202,16 @@ static double stop_clock(void)
     return 1e-3 * (double)ms;
 }
 
-static double time_run(Bed *bed, bool mixed, bool momentum, bool stepwise, int iterations)
+/* A method: apgd under the relaxed law, apgd under Coulomb's law, or jacobi. */
+struct Method {
+    const char *name;
+    bool momentum, exact;
+};
+
+static const Method METHODS[] = {
+    {"apgd", true, false}, {"apgd, coulomb", true, true}, {"jacobi", false, false}};
+
+static double time_run(Bed *bed, bool mixed, const Method *method, bool stepwise, int iterations)
 {
     size_t bytes = 3 * (size_t)bed->op.blocks * sizeof(double);
     TalusRun run = {};
@@ -217,13 +226,15 @@ static double time_run(Bed *bed, bool mixed, bool momentum, bool stepwise, int i
     a.g_prev = bed->g_prev.at;
     a.metric = (const TalusMetricBlock *)bed->metric.at;
     a.kind = TALUS_METRIC_ANISOTROPIC;
+    a.exact = method->exact;
     TalusMomentum m = {};
     m.norm = 4.0;
     m.margin = 1.02;
     m.theta = 1.0;
     m.restart = true;
+    m.max_theta = method->exact ? 20.0 : 0.0;
     start_clock();
-    if (momentum)
+    if (method->momentum)
         must(mixed ? cu_accelerate_run_mixed(&bed->op, &a, &m, &run)
                    : cu_accelerate_run(&bed->op, &a, &m, &run));
     else
@@ -245,13 +256,14 @@ static int ascending(const void *a, const void *b)
 }
 
 /* Seconds of an iteration; *price: those of a run without iterations. */
-static double time_iteration(Bed *bed, bool mixed, bool momentum, bool stepwise, double *price)
+static double time_iteration(Bed *bed, bool mixed, const Method *method, bool stepwise,
+                             double *price)
 {
     double brief[REPEATS], whole[REPEATS];
-    time_run(bed, mixed, momentum, stepwise, LONG);
+    time_run(bed, mixed, method, stepwise, LONG);
     for (int k = 0; k < REPEATS; k++) {
-        brief[k] = time_run(bed, mixed, momentum, stepwise, SHORT);
-        whole[k] = time_run(bed, mixed, momentum, stepwise, LONG);
+        brief[k] = time_run(bed, mixed, method, stepwise, SHORT);
+        whole[k] = time_run(bed, mixed, method, stepwise, LONG);
     }
     qsort(brief, REPEATS, sizeof *brief, ascending);
     qsort(whole, REPEATS, sizeof *whole, ascending);
@@ -281,16 +293,16 @@ struct Bytes {
     double contact, body;
 };
 
-/* Bodies: touch 2 x 4, frame, x; start 4, mass or free velocity, V, and with momentum V_prev and W.
- * Contacts: pair 8, frame, x in and out, base and gradient or bias, x_prev; a record of each body. */
-static Bytes bytes_of(bool mixed, bool momentum, int which)
+/* Bodies: touch 2 x 4, frame, x; start 4, mass or free velocity, V. Contacts: pair 8, frame, x in and out, base and
+ * gradient or bias, x_prev; a record of each body, for apgd two. */
+static Bytes bytes_of(bool mixed, const Method *method, int which)
 {
     double frame = mixed ? 16 : 32, x = mixed ? 16 : 24, record = mixed ? 32 : 64;
-    double fixed = mixed ? 16 + 24 : 8, mass = mixed ? 8 : 64;
+    double fixed = mixed ? 16 + 4 : 8, mass = mixed ? 8 : 64;
     if (which == 0)
-        return Bytes{8 + frame + x, 4 + mass + record * (momentum ? 3 : 1)};
-    double more = which == 2 && momentum ? 2 : 1;
-    return Bytes{8 + frame + 2 * x + fixed + (momentum ? x : 0), record * more};
+        return Bytes{8 + frame + x, 4 + mass + record};
+    return Bytes{8 + frame + 2 * x + fixed + (method->momentum || mixed ? x : 0),
+                 record * (method->momentum ? 2 : 1)};
 }
 
 static void print_line(const Bed *bed, const char *name, double seconds, double bytes)
@@ -300,20 +312,20 @@ static void print_line(const Bed *bed, const char *name, double seconds, double 
            1e6 * seconds, 1e9 * seconds / contacts, bytes, 1e-9 * speed, 100.0 * speed / PEAK);
 }
 
-static void bench_method(Bed *bed, bool mixed, bool momentum)
+static void bench_method(Bed *bed, bool mixed, const Method *method)
 {
     static const char *const names[] = {"bodies", "contacts", "contacts, measuring"};
     double share = (double)bed->op.bodies / bed->op.blocks, bytes[3], price;
-    IterateKernels k = mixed ? iterate_kernels_mixed(3, false, momentum, false)
-                             : iterate_kernels_double(3, false, momentum, false);
+    IterateKernels k = mixed ? iterate_kernels_mixed(3, false, method->momentum, method->exact)
+                             : iterate_kernels_double(3, false, method->momentum, method->exact);
     for (int which = 0; which < 3; which++) {
-        Bytes b = bytes_of(mixed, momentum, which);
+        Bytes b = bytes_of(mixed, method, which);
         bytes[which] = b.contact + share * b.body;
     }
-    double whole = time_iteration(bed, mixed, momentum, false, &price);
-    printf("  %s, %s: %.1f us for a run without iterations,", momentum ? "apgd" : "jacobi",
+    double whole = time_iteration(bed, mixed, method, false, &price);
+    printf("  %s, %s: %.1f us for a run without iterations,", method->name,
            mixed ? "mixed" : "double", 1e6 * price);
-    double one = time_iteration(bed, mixed, momentum, true, &price);
+    double one = time_iteration(bed, mixed, method, true, &price);
     printf(" stepwise %.1f us\n", 1e6 * price);
     if (bed->op.blocks <= RESIDENT_BLOCKS * k.resident_threads * RESIDENT_PER_THREAD)
         printf("    %-22s %10.2f us\n", "in one kernel", 1e6 * whole);
@@ -327,8 +339,9 @@ static void bench(int bodies)
 {
     Bed bed = make_bed(bodies);
     printf("%d bodies, %d contacts\n", bed.op.bodies, bed.op.blocks);
-    for (int m = 0; m < 4; m++)
-        bench_method(&bed, m < 2, m % 2 == 0);
+    for (int mixed = 1; mixed >= 0; mixed--)
+        for (const Method &method : METHODS)
+            bench_method(&bed, mixed != 0, &method);
     clear_bed(&bed);
 }
 

@@ -8,7 +8,7 @@
  * rounding (backend/momentum.h).
  *
  * Under Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
- * needed. Momentum has a bound that follows the residual.
+ * needed. Momentum has a bound that follows the residual (backend/momentum.h).
  *
  * There is no test on the objective, whose changes vanish in rounding once x is accurate to a relative 1e-8 or so. One
  * product per iteration. */
@@ -27,7 +27,7 @@ enum { CHECK_UNSEEN = 10 };
 typedef struct Params {
     int metric, check;
     bool restart;
-    double margin, forget, max_theta;
+    double margin, forget, max_theta, lag;
 } Params;
 
 typedef struct Work {
@@ -45,8 +45,10 @@ static const TalusParam params[] = {
     TALUS_REAL(Params, forget, 0.97, 0.1, 1.0,
                "factor on the norm estimate carried to the next solve"),
     TALUS_REAL(
-        Params, max_theta, 20.0, 2.0, 1e6,
+        Params, max_theta, 15.0, 2.0, 1e6,
         "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / max_theta"),
+    TALUS_REAL(Params, lag, 0.6, 0.0, 0.7,
+               "Coulomb's law: share of the momentum that the gradient does not follow"),
 };
 
 /* True if the backend computes the metric by itself during a run. Its vectors are then unscaled impulses, and the
@@ -68,54 +70,19 @@ static TalusStatus reserve_vectors(TalusSolve *s, const Params *p, bool metric, 
 
 /* ---- Coulomb's law ---- */
 
-/* momentum->max_theta, the bound on momentum, starts at the parameter max_theta and is then neither lowered below
- * MIN_THETA nor raised above MAX_THETA. The bound is multiplied by LOWERED when the residual exceeds RISE times its
- * minimum, and by RAISED after CALM iterations without such a rise (by RAISED_LONG after CALM_LONG iterations once the
- * solve is longer than LONG). EXACT_LENGTH: maximum number of iterations of a run. The solve is stuck if the residual
- * does not fall to PROGRESS times `mark` within PATIENCE iterations. */
-enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
-static const double MIN_THETA = 3.0, MAX_THETA = 1e4, LOWERED = 0.7, RISE = 1.3;
-static const double RAISED = 1.1, RAISED_LONG = 1.2;
-static const double PROGRESS = 0.8;
+/* The solve is stuck if the residual does not fall to PROGRESS times `mark` within PATIENCE iterations. EXACT_LENGTH:
+ * maximum number of iterations of a run, after each of which this is tested. */
+enum { EXACT_LENGTH = 200, PATIENCE = 2000 };
+static const double START_THETA = 3.0, PROGRESS = 0.8;
 
-typedef struct MomentumControl {
-    double least;   /* minimum residual since the bound was last lowered; < 0: none */
-    int calm;       /* iterations since the bound was last changed */
-    int done;       /* iterations of all runs, except runs that ended in a rise */
+typedef struct Progress {
     double mark;    /* a past residual; replaced when the residual falls to PROGRESS times it */
     int since_mark; /* iterations since `mark` was set */
-} MomentumControl;
-
-/* Adapts the bound on momentum to the residual after a run of `iterations`; when the residual rises, also drops the
- * momentum (*beta and theta). A bound is needed because De Saxce's shift adds an unsymmetric part to the iterated map,
- * larger for larger mu: if that part is large against the symmetric one, momentum drives the iteration into cycles. */
-static void adapt_momentum_bound(MomentumControl *r, double residual, int iterations,
-                                 TalusMomentum *momentum, double *beta)
-{
-    if (r->least < 0.0 || residual < r->least)
-        r->least = residual;
-    if (residual > RISE * r->least) {
-        r->least = residual;
-        r->calm = 0;
-        momentum->max_theta =
-            fmax(LOWERED * momentum->max_theta, fmin(MIN_THETA, momentum->max_theta));
-        momentum->theta = 1.0;
-        *beta = 0.0;
-        return;
-    }
-    r->calm += iterations;
-    r->done += iterations;
-    bool is_long = r->done > LONG;
-    if (r->calm >= (is_long ? CALM_LONG : CALM)) {
-        r->calm = 0;
-        momentum->max_theta = fmin((is_long ? RAISED_LONG : RAISED) * momentum->max_theta,
-                                   fmax(MAX_THETA, momentum->max_theta));
-    }
-}
+} Progress;
 
 /* True if the residual has not fallen to PROGRESS times `mark` for PATIENCE iterations, as when impulses drift along a
  * null space of N, for which bounded momentum is too slow. Updates `mark`. */
-static bool is_stuck(MomentumControl *r, double residual, int iterations)
+static bool is_stuck(Progress *r, double residual, int iterations)
 {
     r->since_mark += iterations;
     if (!(residual > PROGRESS * r->mark)) {
@@ -134,7 +101,7 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
 {
     const int check = talus_chunk_check_interval(s, p->check, CHECK_UNSEEN);
     bool go = true;
-    MomentumControl control = {.least = -1.0, .mark = INFINITY};
+    Progress progress = {.mark = INFINITY};
     for (int since = 0; go;) {
         TalusRun run = talus_chunk_next_run(s, check, since);
         if (a->exact && run.iterations > EXACT_LENGTH)
@@ -143,12 +110,10 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
         since += run.done;
         talus_chunk_count_run(s, &run);
         double rms = sqrt(run.residual2 / s->op->blocks);
-        if (a->exact)
-            adapt_momentum_bound(&control, rms, run.done, momentum, &a->beta);
         if (talus_solve_wants_iterate(s))
             a->warm = false; /* reporting overwrites the scratch */
         go = talus_solve_report(s, a->x_prev, a->metric, run.residual2, run.residual_max);
-        s->stuck = a->exact && go && is_stuck(&control, rms, run.done);
+        s->stuck = a->exact && go && is_stuck(&progress, rms, run.done);
         go = go && !s->stuck;
     }
     return TALUS_OK;
@@ -182,7 +147,8 @@ static TalusStatus solve_apgd(TalusSolve *s)
                           .exact = s->plan.exact};
     TalusMomentum momentum = {.norm = state->norm,
                               .margin = p->margin,
-                              .theta = 1.0,
+                              .theta = s->plan.exact ? START_THETA : 1.0,
+                              .lag = s->plan.exact ? p->lag : 0.0,
                               .max_theta = s->plan.exact ? p->max_theta : 0.0,
                               .restart = p->restart};
     TALUS_TRY(run_iterations(s, p, &momentum, &a));

@@ -56,6 +56,7 @@ struct dim3 {
 TALUS_VECTOR_TYPES(float, float)
 TALUS_VECTOR_TYPES(double, double)
 TALUS_VECTOR_TYPES(int, int)
+TALUS_VECTOR_TYPES(signed char, char)
 #undef TALUS_VECTOR_TYPES
 
 /* Indices and sizes in the kernel that this host thread runs. */

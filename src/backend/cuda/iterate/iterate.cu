@@ -19,7 +19,7 @@ extern "C" {
 enum { REFINE_AFTER = 400 };
 
 /* BATCH: minimum number of steps in a graph. GRAPHS_PER_REQUEST: graphs between two downloads of the state. */
-enum { BATCH = 20, GRAPHS_PER_REQUEST = 2 };
+enum { BATCH = 20, GRAPHS_PER_REQUEST = 1 };
 
 /* launch_cooperative launches a kernel whose blocks all run at the same time. can_run_together is true if
  * RESIDENT_BLOCKS blocks, of this number of threads, fit on device 0 and it can launch such kernels. */
@@ -67,11 +67,13 @@ struct Iterate {
     Kept kept;
     long long serial[2]; /* CuScratch.serial when mu_range was made; when normal and mass were */
     CuArray<float4> normal, base; /* as in IterateArgs */
+    CuArray<char4> low;           /* as in IterateArgs */
     CuArray<float2> mass;         /* as in IterateArgs */
-    CuArray<double> mu_range,
-        gradient;       /* as in IterateArgs; gradient: for Jacobi in single precision alone */
-    CuArray<char> x[2]; /* increments, in single precision */
-    CuArray<char> v[3]; /* IterateArgs.v[0], v[1] and w */
+    CuArray<double> mu_range;     /* as in IterateArgs */
+    CuArray<double> gradient;     /* at base; for Jacobi in single precision alone */
+    /* increments, in single precision; [0] also has the gradient along tangent 1, [1] that along tangent 2 */
+    CuArray<char> x[2];
+    CuArray<char> v[2]; /* IterateArgs.v */
 };
 
 /* A captured batch of iterations of one variant of the kernels. */
@@ -144,7 +146,7 @@ static Shared *shared_of(CuContext *cu)
 static void clear_iterate(void *at)
 {
     Iterate *w = (Iterate *)at;
-    cu_clear(w->normal, w->base, w->mass, w->mu_range, w->gradient);
+    cu_clear(w->normal, w->base, w->low, w->mass, w->mu_range, w->gradient);
     for (CuArray<char> &array : w->x)
         array.clear();
     for (CuArray<char> &array : w->v)
@@ -169,15 +171,16 @@ static TalusStatus prepare_operator(const TalusOperator *op, Iterate *w, bool mi
     size_t real = mixed ? sizeof(float) : sizeof(double);
     TALUS_TRY(reserve_shared(cu_context_of(op)));
     TALUS_TRY(w->mu_range.reserve(2, "friction"));
-    for (int k = 0; k < (momentum ? 3 : 1); k++)
+    for (int k = 0; k < (momentum ? 2 : 1); k++)
         TALUS_TRY(w->v[k].reserve(8 * (int64_t)real * op->bodies, "velocities"));
     if (mixed) {
         int64_t vector = (int64_t)(op->rows == 3 ? sizeof(float4) : sizeof(float)) * op->blocks;
         TALUS_TRY(w->normal.reserve(op->blocks, "normals"));
         TALUS_TRY(w->base.reserve(op->blocks, "impulses"));
         TALUS_TRY(w->mass.reserve(op->bodies, "masses"));
-        for (int k = 0; k < (momentum ? 2 : 1); k++)
-            TALUS_TRY(w->x[k].reserve(vector, "impulses"));
+        TALUS_TRY(w->low.reserve(op->blocks, "gradient"));
+        for (CuArray<char> &x : w->x)
+            TALUS_TRY(x.reserve(vector, "impulses"));
     }
     if (w->serial[0] != serial && op->rows == 3)
         launch_sums(cu_context_of(op), find_mu_range, op->blocks, w->mu_range.at, op->blocks,
@@ -428,7 +431,7 @@ static Stretch make_stretch(const TalusOperator *op, const TalusRun *run, bool m
     return s;
 }
 
-/* Returns the kernels' arguments, without those that the method sets: trace, x, omega, lambda, gradient,
+/* Returns the kernels' arguments, without those that the method sets: trace, x, tangent1, omega, lambda,
  * steps_before. */
 static IterateArgs make_args(const TalusOperator *op, const Iterate *w, const TalusRun *run)
 {
@@ -437,7 +440,6 @@ static IterateArgs make_args(const TalusOperator *op, const Iterate *w, const Ta
     args.op = cu_view(op);
     args.v[0] = w->v[0].at;
     args.v[1] = w->v[1].at;
-    args.w = w->v[2].at;
     args.mu_range = w->mu_range.at;
     args.tally = (CuTally(*)[ITERATE_SUMS])shared->device_tally.at;
     args.state = shared->device_state.at;
@@ -446,6 +448,7 @@ static IterateArgs make_args(const TalusOperator *op, const Iterate *w, const Ta
     args.refine_after = REFINE_AFTER;
     args.normal = w->normal.at;
     args.base = w->base.at;
+    args.low = w->low.at;
     args.mass = w->mass.at;
     args.machines = cu_machines(op);
     return args;
@@ -508,8 +511,16 @@ static void record_continuation(Iterate *w, const TalusOperator *op, const doubl
     w->kept = Kept{serial, x, run->since + run->done, steps_before + state->done, now};
 }
 
+/* Computes the gradient at the impulses x, which are w->base, in `gradient`, and writes its parts to w. */
+static void set_gradient(const TalusOperator *op, Iterate *w, const double *x, double *gradient)
+{
+    cu_op_product(op, x, true, true, gradient);
+    LAUNCH_CONES(launch, op, split_gradient, blocks_for(op->blocks), THREADS, op->blocks, gradient,
+                 w->base.at, (float *)w->x[0].at, (float *)w->x[1].at, w->low.at);
+}
+
 /* Does one stretch of the accelerated method in single precision, up to the next refinement. Writes the results to a->x
- * and a->x_prev; a->g_prev holds the gradient at base, without the metric. */
+ * and a->x_prev; a->g_prev is work space for the gradient at base. */
 static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAccelerated *a,
                                     IterateState *state, TalusRun *run)
 {
@@ -522,12 +533,12 @@ static TalusStatus accelerate_mixed(const TalusOperator *op, Iterate *w, TalusAc
     args.trace = a->kind == TALUS_METRIC_TRACE;
     args.x[s.first] = increment[0];
     args.x[1 - s.first] = increment[1];
-    args.gradient = a->g_prev;
+    args.tangent1 = args.x[0] == w->x[0].at ? 0 : 1;
     args.steps_before = on ? w->kept.steps : 0;
     if (!on) {
-        LAUNCH_CONES(launch, op, split_impulses, blocks, THREADS, op->blocks, a->metric,
-                     op->compliance, a->x, a->x_prev, w->base.at, increment[0], increment[1]);
-        cu_op_product(op, a->x, true, true, a->g_prev);
+        LAUNCH_CONES(launch, op, split_impulses, blocks, THREADS, op->blocks, a->metric, a->x,
+                     a->x_prev, w->base.at, increment[0], increment[1]);
+        set_gradient(op, w, a->x, a->g_prev);
     }
     TALUS_TRY(run_stretch(&s, &args, true, state));
     int now = parity_after(&s, state);
@@ -593,12 +604,12 @@ static TalusStatus relax_stretch(const TalusOperator *op, bool mixed, Iterate *w
     args.omega = omega;
     args.lambda = lambda;
     args.v[1] = args.v[0];
-    args.x[0] = args.x[1] = mixed ? (void *)increment : (void *)gamma;
-    args.gradient = w->gradient.at;
+    args.x[0] = mixed ? (void *)increment : (void *)gamma;
+    args.x[1] = mixed ? (void *)w->x[1].at : (void *)gamma;
     if (mixed && !on) {
-        LAUNCH_CONES(launch, op, split_impulses, blocks, THREADS, op->blocks, none, op->compliance,
-                     gamma, no_x, w->base.at, increment, no_increment);
-        cu_op_product(op, gamma, true, true, w->gradient.at);
+        LAUNCH_CONES(launch, op, split_impulses, blocks, THREADS, op->blocks, none, gamma, no_x,
+                     w->base.at, increment, no_increment);
+        set_gradient(op, w, gamma, w->gradient.at);
     }
     TALUS_TRY(run_stretch(&s, &args, false, state));
     add_results(state, run);

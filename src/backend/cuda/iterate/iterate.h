@@ -2,15 +2,14 @@
  *
  * x is the iterate, x_prev the previous one, y = x + beta (x - x_prev). An iteration is two kernels:
  *
- *     bodies     sums each body's impulses of x into its velocity V, and computes W = V + beta (V - V_prev), the
- *                velocity for y; V_prev is V of x_prev
- *     contacts   computes the gradient at y from W of both bodies, and the next iterate
+ *     bodies     sums each body's impulses of x into its velocity V
+ *     contacts   computes the gradients at x and x_prev from V and V_prev of both bodies, and the next iterate
  *
- * If joints are eliminated, a machines' kernel between the two makes V satisfy the joints and recomputes W of their
- * bodies. A step that measures the residual, and every step under Coulomb's law, reads V and V_prev instead of W, for
- * the gradients at x and x_prev. Jacobi's method uses V alone. The unknowns are the impulses gamma; a step is
+ * If joints are eliminated, a machines' kernel between the two makes V satisfy the joints. The gradient g of a step is
+ * that at x + ahead (x - x_prev) (backend/momentum.h). Jacobi's method uses V alone. The unknowns are the impulses
+ * gamma; a step is
  *     gamma_next = P(y - step s^2 g),   P the projection in the norm |gamma / s|.
- * In the accelerated method step is 1 / L and 1 / s^2 the diagonal of N + E, with `trace` its mean entry. A contact of
+ * In the accelerated method 1 / s^2 is the diagonal of N + E, with `trace` its mean entry. A contact of
  * spheres computes the diagonal from the records of its bodies: the normal entry is the sum of 1/m plus E, the
  * tangential ones are the sum of 1/m + k. In Jacobi's method y is x, step is omega, 1 / s^2 the mean entry, and gamma
  * moves by lambda of the way to gamma_next.
@@ -26,7 +25,10 @@
  * Single precision: gamma = base + x. base: the impulses at the last refinement, rounded to float; x: the increment
  * since then, also float. N x is computed in float. The gradient at base and the projection of base + x onto K are in
  * double, because base may be far larger than x. The rounding of N x is then relative to x. A refinement adds x to base
- * and recomputes the gradient in double, after which x is small again. */
+ * and recomputes the gradient in double, after which x is small again. The gradient at base is stored in 32 bits: a
+ * high part, a float, and a low part of eight bits (iterate_parts.h). The kernels are as fast as memory is, so no
+ * loaded number is wasted: with three rows a block of x has four floats, and the fourth ones of both vectors x are the
+ * high parts of the two tangential gradients. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_H
 
@@ -96,10 +98,10 @@ struct IterateState {
 /* Arguments of all kernels, in constant memory. */
 struct IterateArgs {
     CuView<double> op;
-    bool trace;             /* s_n = s_t: 1 / s^2 is the block's mean diagonal entry */
-    void *x[2];             /* iterate t is [t % 2], double or float; Jacobi: both are one array */
-    void *v[2], *w;         /* records with V of x[0] and x[1], and with W; Jacobi: v[0] == v[1] */
-    const double *mu_range; /* [2]: largest mu and largest -mu; set with three rows */
+    bool trace;                     /* s_n = s_t: 1 / s^2 is the block's mean diagonal entry */
+    void *x[2];                     /* iterate t is [t % 2], double or float; Jacobi: all are [0] */
+    void *v[2];                     /* records with V of x[0] and x[1]; Jacobi: v[0] == v[1] */
+    const double *mu_range;         /* [2]: largest mu and largest -mu; set with three rows */
     CuTally (*tally)[ITERATE_SUMS]; /* [2]: sums of the contacts' kernel, by parity */
     IterateState *state;            /* [2] */
     CuMachinesView machines;        /* all zeros in single precision */
@@ -109,11 +111,12 @@ struct IterateArgs {
     int refine_after;     /* number of steps since a refinement after which the next is due */
     int steps_before;     /* steps since the last refinement, before this stretch (iterate.cu) */
 
-    /* for single precision alone */
-    const float4 *normal;   /* [blocks]: normal and c (frame.h) */
-    const float4 *base;     /* [blocks]: impulses at the last refinement, and E in w */
-    const double *gradient; /* [rows * blocks]: gradient at base, with E */
-    const float2 *mass;     /* [bodies]: 1/m, k */
+    /* for single precision alone; the high parts of the tangential gradient are in x (below) */
+    const float4 *normal; /* [blocks]: normal, and E in w */
+    const float4 *base;   /* [blocks]: impulses at the last refinement; in w the normal gradient */
+    const char4 *low;     /* [blocks]: low parts of the gradient at base */
+    const float2 *mass;   /* [bodies]: 1/m, k */
+    int tangent1; /* x[tangent1] has the gradient along tangent 1, the other x that along tangent 2 */
 };
 
 /* Argument of the single kernel that does a whole stretch of iterations. On entry and on return args.x[0] is the

@@ -36,6 +36,8 @@ static __device__ inline IterateState state_after_step(IterateState s, bool chec
     if (!check)
         return s;
     s.residual2 = sums[RESIDUAL2];
+    if (MOMENTUM)
+        talus_momentum_adapt_bound(&s.momentum, s.residual2, &s.beta);
     s.residual_max = sqrt(sums[RESIDUAL_MAX2]);
     if (s.first2 < 0.0)
         s.first2 = s.residual2;
@@ -49,12 +51,6 @@ static __device__ inline IterateState state_after_step(IterateState s, bool chec
         s.stop = STOP_REFINE;
     return s;
 }
-
-/* The scalars that the bodies' kernel needs. */
-struct Decision {
-    double beta;
-    int stop;
-};
 
 /* Reads the sums of the previous step: without `check` only RESTART, and nothing in Jacobi's method. Valid in thread
  * 0. */
@@ -70,9 +66,9 @@ static __device__ inline void read_step_sums(const CuTally *tally, bool check,
 
 /* Computes state[parity] from the other state and the sums of the step since; only copies the other state, with fresh
  * false, if that is fresh or has stopped. All threads of a block call it; every block gets the same result, and block 0
- * stores the state and empties the tallies of the next step. Not inlined, to save registers. */
+ * stores the state and empties the tallies of the next step. Returns its `stop`. Not inlined, to save registers. */
 template <bool MOMENTUM, bool FLOAT>
-static __device__ __attribute__((noinline)) Decision compute_next_state(int parity, int seen)
+static __device__ __attribute__((noinline)) int compute_next_state(int parity, int seen)
 {
     __shared__ IterateState next;
     const IterateState *before = &args.state[1 - parity];
@@ -89,7 +85,7 @@ static __device__ __attribute__((noinline)) Decision compute_next_state(int pari
             args.state[parity] = next;
     }
     __syncthreads();
-    return Decision{next.beta, next.stop};
+    return next.stop;
 }
 
 /* ---- bodies ---- */
@@ -183,29 +179,14 @@ static __device__ inline void apply_impulse(int b, const T (&sum)[6], T (&v)[8])
     }
 }
 
-/* Stores W = V + beta (V - V_prev) of body b; v is V on entry and W on return, `before` is V_prev. */
-template <class T>
-static __device__ inline void store_extrapolated(int b, double beta, const T (&before)[8],
-                                                 T (&v)[8])
+/* Stores V of body b, from the sum over its contacts, in args.v[parity]. */
+template <class T, bool GENERAL>
+static __device__ inline void store_body_velocity(int b, int parity, const T (&sum)[6])
 {
-    for (int k = 0; k < 7; k++)
-        v[k] += k == 3 ? T(0) : (T)beta * (v[k] - before[k]);
-    store_packs<8>(v, (T *)args.w + 8 * (int64_t)b);
-}
-
-/* Stores V of body b, from the sum over its contacts, and W; with `start` or without MOMENTUM only V. */
-template <class T, bool GENERAL, bool MOMENTUM>
-static __device__ inline void store_body_velocity(int b, int parity, bool start, double beta,
-                                                  const T (&sum)[6])
-{
-    T v[8], before[8];
+    T v[8];
     load_body_record(b, v);
-    if (MOMENTUM && !start)
-        load_packs<8>((const T *)args.v[1 - parity] + 8 * (int64_t)b, before);
     apply_impulse<T, GENERAL>(b, sum, v);
     store_packs<8>(v, (T *)args.v[parity] + 8 * (int64_t)b);
-    if (MOMENTUM && !start)
-        store_extrapolated(b, beta, before, v);
 }
 
 /* Returns the range .x to .y - 1 of body b's entries in `incidence`. */
@@ -227,11 +208,10 @@ static __device__ inline bool sum_by_one_thread(const T *x, int2 span, T (&sum)[
     return true;
 }
 
-/* Sums the impulses x on block-summed body b, by all threads of a block, and stores its V and W
- * (store_body_velocity). Not inlined, to save registers elsewhere. */
-template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
-static __device__ __attribute__((noinline)) void move_block_summed(const T *x, int b, int parity,
-                                                                   bool start, double beta)
+/* Sums the impulses x on block-summed body b, by all threads of a block, and stores its V. Not inlined, to save
+ * registers elsewhere. */
+template <class T, int ROWS, bool GENERAL>
+static __device__ __attribute__((noinline)) void move_block_summed(const T *x, int b, int parity)
 {
     T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
     double total[6];
@@ -243,18 +223,16 @@ static __device__ __attribute__((noinline)) void move_block_summed(const T *x, i
     for (int k = 0; k < 6; k++)
         sum[k] = (T)total[k];
     if (threadIdx.x == 0)
-        store_body_velocity<T, GENERAL, MOMENTUM>(b, parity, start, beta, sum);
+        store_body_velocity<T, GENERAL>(b, parity, sum);
 }
 
-/* The bodies' kernel. Only W needs the scalars, so a thread sums its first body before they are computed. The range of
- * its contacts in `incidence`, constant during a run, is loaded before waiting for the previous kernel. */
+/* The bodies' kernel. A thread sums its first body before the scalars are computed, which only tell whether to go on.
+ * The range of its contacts in `incidence`, constant during a run, is loaded before waiting for the previous kernel. */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8 ? 5 : 8)
     iterate_bodies(int parity, int seen)
 {
     const int stride = BODY_BLOCKS * BODY_THREADS;
-    const bool start = seen == SEEN_START;
-    Decision now = {0.0, GO};
     T sum[6] = {};
     int b = (int)(blockIdx.x * BODY_THREADS + threadIdx.x);
     int2 span = b < args.op.bodies ? incidence_span(b) : make_int2(0, 0);
@@ -263,46 +241,28 @@ static __global__ void __launch_bounds__(BODY_THREADS, GENERAL || sizeof(T) == 8
                       BODY_BLOCKS - 1 - (int)blockIdx.x >= args.op.block_summed_count;
     if (idle && blockIdx.x > 0) /* block 0 stores the state */
         return;
-    const T *x = (const T *)args.x[parity];
+    const T *x = (const T *)args.x[MOMENTUM ? parity : 0];
     bool summed = sum_by_one_thread<T, ROWS, GENERAL>(x, span, sum);
-    if (!start)
-        now = compute_next_state<MOMENTUM, sizeof(T) == sizeof(float)>(parity, seen);
-    if (now.stop)
+    if (seen != SEEN_START &&
+        compute_next_state<MOMENTUM, sizeof(T) == sizeof(float)>(parity, seen) != GO)
         return;
     while (b < args.op.bodies) {
         if (summed)
-            store_body_velocity<T, GENERAL, MOMENTUM>(b, parity, start, now.beta, sum);
+            store_body_velocity<T, GENERAL>(b, parity, sum);
         b += stride;
         if (b < args.op.bodies)
             summed = sum_by_one_thread<T, ROWS, GENERAL>(x, incidence_span(b), sum);
     }
     for (int h = BODY_BLOCKS - 1 - (int)blockIdx.x; h < args.op.block_summed_count;
          h += BODY_BLOCKS)
-        move_block_summed<T, ROWS, GENERAL, MOMENTUM>(x, args.op.block_summed[h], parity, start,
-                                                      now.beta);
+        move_block_summed<T, ROWS, GENERAL>(x, args.op.block_summed[h], parity);
 }
 
-/* Computes and stores W of the bodies of machine m from their V and V_prev; all threads of a block call it. */
-static __device__ inline void extrapolate_machine(const TalusMachines *e, int m, int parity,
-                                                  double beta)
-{
-    for (int k = e->machine_vertex[m] + (int)threadIdx.x; k < e->machine_vertex[m + 1];
-         k += (int)blockDim.x) {
-        const int b = e->vertex_body[k];
-        double v[8], before[8];
-        load_packs<8>((const double *)args.v[parity] + 8 * (int64_t)b, v);
-        load_packs<8>((const double *)args.v[1 - parity] + 8 * (int64_t)b, before);
-        store_extrapolated(b, beta, before, v);
-    }
-}
-
-/* The machines' kernel: makes V satisfy the joints and, with MOMENTUM and after a step, recomputes W from it. */
-template <bool MOMENTUM>
+/* The machines' kernel: makes V satisfy the joints. */
 static __global__ void __launch_bounds__(RESPONSE_THREADS) iterate_machines(int parity, int seen)
 {
     await_previous_kernel();
-    const bool start = seen == SEEN_START;
-    if (!start && args.state[parity].stop)
+    if (seen != SEEN_START && args.state[parity].stop)
         return;
     double *shared = cu_machine_shared();
     const bool dense = args.machines.response != nullptr;
@@ -314,8 +274,6 @@ static __global__ void __launch_bounds__(RESPONSE_THREADS) iterate_machines(int 
             cu_machine_apply_dense(&args.machines, m, velocity, shared);
         else
             talus_machine_apply(&e, m, velocity, cu_thread_team());
-        if (MOMENTUM && !start)
-            extrapolate_machine(&e, m, parity, args.state[parity].beta);
     }
 }
 

@@ -3,6 +3,11 @@
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_CONTACTS_H
 
 #include "backend/cuda/iterate/iterate_load.h"
+#include "backend/cuda/iterate/iterate_parts.h"
+
+extern "C" {
+#include "backend/momentum.h"
+}
 
 /* 1 / s_n^2 and 1 / s_t^2 of a contact's metric, and d, the mean diagonal entry of its block of N + E. */
 template <class T> struct Weights {
@@ -107,8 +112,9 @@ template <class T, int ROWS> struct Base {
     T compliance;
 };
 
-/* Loads the Base of contact i. */
-template <int ROWS> static __device__ inline void load_base(int i, Base<double, ROWS> &base)
+/* Loads the Base of contact i; fourth[k]: what load_vector returns for args.x[k]. */
+template <int ROWS>
+static __device__ inline void load_base(int i, const float (&)[2], Base<double, ROWS> &base)
 {
     for (int k = 0; k < ROWS; k++)
         base.gamma[k] = base.g[k] = 0.0;
@@ -116,24 +122,40 @@ template <int ROWS> static __device__ inline void load_base(int i, Base<double, 
     base.compliance = args.op.compliance ? args.op.compliance[i] : 0.0;
 }
 
-template <int ROWS> static __device__ inline void load_base(int i, Base<float, ROWS> &base)
+template <int ROWS>
+static __device__ inline void load_base(int i, const float (&fourth)[2], Base<float, ROWS> &base)
 {
-    float4 b = args.base[i];
-    const float gamma[3] = {b.x, b.y, b.z};
-    for (int k = 0; k < ROWS; k++) {
-        base.gamma[k] = (double)gamma[k];
-        base.g[k] = args.gradient[(int64_t)i * ROWS + k];
+    const float4 b = args.base[i];
+    const char4 low = args.low[i];
+    base.compliance = args.normal[i].w;
+    base.gamma[0] = (double)b.x;
+    base.g[0] = join_parts(b.w, low.x);
+    if constexpr (ROWS == 3) {
+        base.gamma[1] = (double)b.y;
+        base.gamma[2] = (double)b.z;
+        base.g[1] = join_parts(args.tangent1 ? fourth[1] : fourth[0], low.y);
+        base.g[2] = join_parts(args.tangent1 ? fourth[0] : fourth[1], low.z);
     }
-    base.compliance = b.w;
 }
 
-/* Returns |d (gamma - P(gamma - g / d))|^2, the squared natural residual; computed as |g|^2 if the projection changes
- * nothing. */
-template <int ROWS>
-static __device__ inline double
-natural_residual2_of(double mu, double d, const double (&gamma)[ROWS], const double (&g)[ROWS])
+/* Returns the fourth number of a block of args.x[k] in single precision. */
+template <class T, int ROWS>
+static __device__ inline double fourth_of(const Base<T, ROWS> &base, int k)
 {
-    double z[ROWS], r2 = 0.0, eta = 1.0 / d;
+    if constexpr (ROWS == 3 && sizeof(T) == sizeof(float))
+        return k == args.tangent1 ? base.g[1] : base.g[2];
+    else
+        return 0.0;
+}
+
+/* Returns |(gamma - P(gamma - eta g)) / eta|^2, the squared natural residual; computed as |g|^2 if the projection
+ * changes nothing. */
+template <int ROWS>
+static __device__ inline double natural_residual2_of(double mu, double d, double eta,
+                                                     const double (&gamma)[ROWS],
+                                                     const double (&g)[ROWS])
+{
+    double z[ROWS], r2 = 0.0;
     for (int k = 0; k < ROWS; k++)
         z[k] = gamma[k] - eta * g[k];
     bool inside = project_in_metric(mu, mu, z);
@@ -144,22 +166,34 @@ natural_residual2_of(double mu, double d, const double (&gamma)[ROWS], const dou
     return r2;
 }
 
-/* Adds to the sums the natural residual of base.gamma + x, where the gradient is base.g + u, and d^2 |x|^2. */
+/* Adds to the sums the natural residual of base.gamma + x, where the gradient is base.g + u, and d^2 |x|^2. As the
+ * measuring kernel is limited by arithmetic in double, what only decides about refinements and step lengths is computed
+ * in T, and eta = 1 / d is a quotient in T. */
 template <class T, int ROWS>
 static __device__ inline void add_residual(const Base<T, ROWS> &base, double mu,
                                            const Weights<T> &w, const T (&x)[ROWS],
                                            const T (&u)[ROWS], double (&sums)[ITERATE_SUMS])
 {
-    double gamma[ROWS], g[ROWS], size2 = 0.0;
+    double gamma[ROWS], g[ROWS];
+    T size2 = T(0); /* d^2 |x|^2 */
     for (int k = 0; k < ROWS; k++) {
         gamma[k] = base.gamma[k] + (double)x[k];
         g[k] = base.g[k] + (double)u[k];
-        size2 += (double)x[k] * (double)x[k];
+        size2 += (w.d * x[k]) * (w.d * x[k]);
     }
-    double r2 = natural_residual2_of(mu, (double)w.d, gamma, g);
+    double r2 = natural_residual2_of(mu, (double)w.d, (double)divide(T(1), w.d), gamma, g);
     sums[RESIDUAL2] += r2;
     sums[RESIDUAL_MAX2] = larger(sums[RESIDUAL_MAX2], r2);
-    sums[SIZE2] += (double)w.d * (double)w.d * size2;
+    sums[SIZE2] += (double)size2;
+}
+
+/* Returns v_n^2 + ratio |v_t|^2. */
+template <class T, int ROWS> static __device__ inline T sum_squares(T ratio, const T (&v)[ROWS])
+{
+    if constexpr (ROWS == 1)
+        return v[0] * v[0];
+    else
+        return v[0] * v[0] + ratio * (v[1] * v[1] + v[2] * v[2]);
 }
 
 /* Adds |x|^2 and the squares of the changes dx of x and du of the gradient since the previous iterate, in the metric,
@@ -169,16 +203,17 @@ static __device__ inline void add_step_changes(const Weights<T> &w, const T (&x)
                                                const T (&dx)[ROWS], const T (&du)[ROWS],
                                                double (&sums)[ITERATE_SUMS])
 {
-    double x2 = 0.0, dx2 = 0.0, dg2 = 0.0;
+    const T ratio = ROWS == 1 ? T(1) : divide(w.n, w.t);
+    T wx[ROWS], wdx[ROWS];
     for (int k = 0; k < ROWS; k++) {
-        double weight = (double)(k ? w.t : w.n);
-        x2 += weight * (double)x[k] * (double)x[k];
-        dx2 += weight * (double)dx[k] * (double)dx[k];
-        dg2 += (double)du[k] * (double)du[k] / weight;
+        wx[k] = (k ? w.t : w.n) * x[k];
+        wdx[k] = (k ? w.t : w.n) * dx[k];
     }
-    sums[X2] += x2;
-    sums[DX2] += dx2;
-    sums[DG2] += dg2;
+    /* sums of squared velocities, which no scale of masses makes too small or too large for T */
+    const double mass = (double)divide(T(1), w.n);
+    sums[X2] += mass * (double)sum_squares(ratio, wx);
+    sums[DX2] += mass * (double)sum_squares(ratio, wdx);
+    sums[DG2] += mass * (double)sum_squares(ratio, du);
 }
 
 /* next = P(gamma + y - step B^-1 g) - gamma, gamma = base.gamma, g = base.g + u, P the projection in the metric B =
@@ -202,9 +237,19 @@ static __device__ inline void take_projected_step(const Base<T, ROWS> &base, dou
 
 /* Scalars of a step. */
 struct StepScalars {
-    double beta, step; /* factor of the momentum, and 1 / L; not used in Jacobi's method */
-    double mu;         /* of all contacts if it is the same, 0 with one row; else negative */
+    double beta, ahead, step; /* as in momentum.h; not used in Jacobi's method */
+    double mu;                /* of all contacts if it is the same, 0 with one row; else negative */
 };
+
+/* Returns the scalars of the next step. */
+template <int ROWS> static __device__ inline StepScalars step_scalars(const IterateState &s)
+{
+    StepScalars c = {s.beta, talus_momentum_ahead(s.beta, s.momentum.lag),
+                     talus_momentum_step(&s.momentum), 0.0};
+    if (ROWS == 3)
+        c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
+    return c;
+}
 
 /* Returns mu of contact i: the common value c.mu if there is one. */
 template <int ROWS> static __device__ inline double contact_friction(const StepScalars &c, int i)
@@ -230,47 +275,38 @@ static __device__ inline void accelerate_contact(const StepScalars &c, int i, in
                                                  double (&sums)[ITERATE_SUMS])
 {
     Base<T, ROWS> base;
-    T frame[4], va[8], vb[8], x[ROWS], dx[ROWS], y[ROWS], u[ROWS], next[ROWS];
+    T frame[4], va[8], vb[8], x[ROWS], dx[ROWS], y[ROWS], u[ROWS], du[ROWS], next[ROWS];
     load_frame(i, frame);
-    load_vector<ROWS>((const T *)args.x[parity], i, x);
-    load_vector<ROWS>((const T *)args.x[1 - parity], i, dx);
-    load_base(i, base);
-    /* true: the gradients at x and at the previous iterate come from V and V_prev, that at y from both; else that at y
-     * comes from W */
-    constexpr bool APART = CHECK || EXACT;
-    load_records(APART ? args.v[parity] : args.w, pair, va, vb);
+    const float here = load_vector<ROWS>((const T *)args.x[parity], i, x);
+    const float there = load_vector<ROWS>((const T *)args.x[1 - parity], i, dx);
+    load_base(i, {parity ? there : here, parity ? here : there}, base);
+    load_records(args.v[parity], pair, va, vb);
     const double mu = contact_friction<ROWS>(c, i);
     const Weights<T> w = contact_weights<T, ROWS, GENERAL>(i, base.compliance, va, vb);
     relative_velocity<T, ROWS, GENERAL>(i, frame, va, vb, u);
+    u[0] += base.compliance * x[0];
+    load_records(args.v[1 - parity], pair, va, vb);
+    relative_velocity<T, ROWS, GENERAL>(i, frame, va, vb, du);
+    du[0] += base.compliance * dx[0];
+    if constexpr (EXACT)
+        base.g[0] += coulomb_shift(base, mu, u);
     for (int k = 0; k < ROWS; k++) {
         dx[k] = x[k] - dx[k];
+        du[k] = u[k] - du[k];
         y[k] = x[k] + (T)c.beta * dx[k];
     }
-    if constexpr (APART) {
-        T du[ROWS];
-        u[0] += base.compliance * x[0];
-        if constexpr (EXACT)
-            base.g[0] += coulomb_shift(base, mu, u);
-        if constexpr (CHECK)
-            add_residual(base, mu, w, x, u, sums);
-        load_records(args.v[1 - parity], pair, va, vb);
-        relative_velocity<T, ROWS, GENERAL>(i, frame, va, vb, du);
-        du[0] += base.compliance * (x[0] - dx[0]);
-        for (int k = 0; k < ROWS; k++)
-            du[k] = u[k] - du[k];
-        if constexpr (CHECK)
-            add_step_changes(w, x, dx, du, sums);
-        for (int k = 0; k < ROWS; k++)
-            u[k] += (T)c.beta * du[k];
-    } else {
-        u[0] += base.compliance * y[0];
+    if constexpr (CHECK) {
+        add_residual(base, mu, w, x, u, sums);
+        add_step_changes(w, x, dx, du, sums);
     }
+    for (int k = 0; k < ROWS; k++)
+        u[k] += (T)c.ahead * du[k];
     take_projected_step(base, mu, c.step, w.n, w.t, y, u, next);
     T restart = T(0);
     for (int k = 0; k < ROWS; k++)
         restart += (k ? w.t : w.n) * (y[k] - next[k]) * (next[k] - x[k]);
     sums[RESTART] += (double)restart;
-    store_vector<ROWS>((T *)args.x[1 - parity], i, next);
+    store_vector<ROWS>((T *)args.x[1 - parity], i, next, fourth_of(base, 1 - parity));
 }
 
 /* One Jacobi step at contact i: changes x in place; adds the residual of the old x to the sums if CHECK. */
@@ -279,10 +315,12 @@ static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pa
                                             double (&sums)[ITERATE_SUMS])
 {
     Base<T, ROWS> base;
-    T frame[4], va[8], vb[8], x[ROWS], u[ROWS], next[ROWS];
+    T frame[4], va[8], vb[8], x[ROWS], unused[ROWS], u[ROWS], next[ROWS];
     load_frame(i, frame);
-    load_vector<ROWS>((const T *)args.x[0], i, x);
-    load_base(i, base);
+    load_base(i,
+              {load_vector<ROWS>((const T *)args.x[0], i, x),
+               load_vector<ROWS>((const T *)args.x[1], i, unused)},
+              base);
     load_records(args.v[0], pair, va, vb);
     const double mu = contact_friction<ROWS>(c, i);
     const Weights<T> w = contact_weights<T, ROWS, GENERAL>(i, base.compliance, va, vb);
@@ -293,7 +331,7 @@ static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pa
     take_projected_step(base, mu, args.omega, w.d, w.d, x, u, next);
     for (int k = 0; k < ROWS; k++)
         next[k] = x[k] + (T)args.lambda * (next[k] - x[k]);
-    store_vector<ROWS>((T *)args.x[0], i, next);
+    store_vector<ROWS>((T *)args.x[0], i, next, fourth_of(base, 0));
 }
 
 /* The sums of a thread in a step; CHECK and MOMENTUM as in iterate_kernels.h. */
@@ -321,9 +359,7 @@ static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 
     const IterateState *s = &args.state[parity];
     if (s->stop || chunk < 0)
         return;
-    StepScalars c = {s->beta, 1.0 / s->momentum.norm, 0.0};
-    if (ROWS == 3)
-        c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
+    const StepScalars c = step_scalars<ROWS>(*s);
     StepSums<MOMENTUM, CHECK> sums;
     for (int terms = 1; chunk >= 0; chunk -= CONTACT_BLOCKS, terms++) {
         int i = chunk * CONTACT_THREADS + (int)threadIdx.x;

@@ -28,7 +28,7 @@ static IterateKernels kernels_for()
 {
     return IterateKernels{args_place(),
                           iterate_bodies<T, ROWS, GENERAL, MOMENTUM>,
-                          sizeof(T) == sizeof(double) ? iterate_machines<MOMENTUM> : nullptr,
+                          sizeof(T) == sizeof(double) ? iterate_machines : nullptr,
                           iterate_contacts<T, ROWS, GENERAL, MOMENTUM, EXACT, false>,
                           iterate_contacts<T, ROWS, GENERAL, MOMENTUM, EXACT, true>,
                           iterate_conclude<MOMENTUM, sizeof(T) == sizeof(float)>,

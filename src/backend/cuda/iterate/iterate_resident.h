@@ -5,8 +5,7 @@
  * and its gradient. A contact then reads only the velocities of its bodies, and a body only the impulses of its
  * contacts and constant data. Blocks, one per processor, synchronise twice in an iteration: after the bodies and after
  * the contacts. After its own bodies the last warp of each block reads the sums of the previous step and computes the
- * next state, which is the same in every block. V, in args.v[0], is the velocity of the current iterate; W of iterate.h
- * is not used. */
+ * next state, which is the same in every block. V, in args.v[0], is the velocity of the current iterate. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 
@@ -149,7 +148,7 @@ static __device__ inline void compute_block_velocities(const T *x, int2 bodies,
         store_summed_velocity<T, GENERAL>(b, v, sum);
     }
     for (int h = (int)blockIdx.x; h < args.op.block_summed_count; h += RESIDENT_BLOCKS)
-        move_block_summed<T, ROWS, GENERAL, false>(x, args.op.block_summed[h], 0, false, 0.0);
+        move_block_summed<T, ROWS, GENERAL>(x, args.op.block_summed[h], 0);
 }
 
 /* ---- scalars ---- */
@@ -217,21 +216,25 @@ static __device__ inline void held_gradient(int i, const HeldContact<T, ROWS> &h
 }
 
 /* Loads contact i. args.v[0] holds V of the previous iterate at this point, which gives h.u. */
-template <class T, int ROWS, bool GENERAL>
+template <class T, int ROWS, bool GENERAL, bool MOMENTUM>
 static __device__ inline void load_held_contact(int i, HeldContact<T, ROWS> &h)
 {
     T va[8], vb[8];
     Base<T, ROWS> base;
     h.pair = args.op.pair[i];
     load_frame(i, h.frame);
-    load_base(i, base);
+    load_base(i,
+              {load_vector<ROWS>((const T *)args.x[0], i, h.x),
+               load_vector<ROWS>((const T *)args.x[1], i, h.before)},
+              base);
     h.compliance = base.compliance;
     for (int k = 0; k < ROWS; k++) {
         h.gamma[k] = (T)base.gamma[k];
         h.g[k] = base.g[k];
     }
-    load_vector<ROWS>((const T *)args.x[0], i, h.x);
-    load_vector<ROWS>((const T *)args.x[1], i, h.before);
+    if (!MOMENTUM) /* args.x[1] is then no iterate */
+        for (int k = 0; k < ROWS; k++)
+            h.before[k] = h.x[k];
     load_records(args.v[0], h.pair, va, vb);
     h.w = contact_weights<T, ROWS, GENERAL>(i, h.compliance, va, vb);
     held_gradient<T, ROWS, GENERAL>(i, h, va, vb, h.before, h.u);
@@ -239,9 +242,9 @@ static __device__ inline void load_held_contact(int i, HeldContact<T, ROWS> &h)
 
 /* One accelerated step at held contact i, with V of h.x in args.v[0]: h.x becomes the next iterate, h.before the
  * present one, h.u the gradient there; adds the sums of the step. */
-template <class T, int ROWS, bool GENERAL, bool EXACT>
-static __device__ inline void accelerate_held(const StepScalars &c, int i, bool check,
-                                              HeldContact<T, ROWS> &h, double (&sums)[ITERATE_SUMS])
+template <class T, int ROWS, bool GENERAL, bool CHECK, bool EXACT>
+static __device__ inline void accelerate_held(const StepScalars &c, int i, HeldContact<T, ROWS> &h,
+                                              double (&sums)[ITERATE_SUMS])
 {
     T va[8], vb[8], u[ROWS], dx[ROWS], du[ROWS], y[ROWS], next[ROWS], restart = T(0);
     load_records(args.v[0], h.pair, va, vb);
@@ -254,7 +257,7 @@ static __device__ inline void accelerate_held(const StepScalars &c, int i, bool 
         dx[k] = h.x[k] - h.before[k];
         du[k] = u[k] - h.u[k];
     }
-    if (check) {
+    if constexpr (CHECK) {
         add_residual(base, mu, h.w, h.x, u, sums);
         add_step_changes(h.w, h.x, dx, du, sums);
     }
@@ -262,7 +265,7 @@ static __device__ inline void accelerate_held(const StepScalars &c, int i, bool 
         h.before[k] = h.x[k];
         h.u[k] = u[k];
         y[k] = h.x[k] + (T)c.beta * dx[k];
-        u[k] += (T)c.beta * du[k];
+        u[k] += (T)c.ahead * du[k];
     }
     take_projected_step(base, mu, c.step, h.w.n, h.w.t, y, u, next);
     for (int k = 0; k < ROWS; k++) {
@@ -272,37 +275,21 @@ static __device__ inline void accelerate_held(const StepScalars &c, int i, bool 
     sums[RESTART] += (double)restart;
 }
 
-/* One Jacobi step at held contact i: h.x becomes the next iterate; adds the residual of the old one if `check`. */
-template <class T, int ROWS, bool GENERAL>
-static __device__ inline void relax_held(const StepScalars &c, int i, bool check,
-                                         HeldContact<T, ROWS> &h, double (&sums)[ITERATE_SUMS])
+/* One Jacobi step at held contact i: h.x becomes the next iterate; adds the residual of the old one if CHECK. */
+template <class T, int ROWS, bool GENERAL, bool CHECK>
+static __device__ inline void relax_held(const StepScalars &c, int i, HeldContact<T, ROWS> &h,
+                                         double (&sums)[ITERATE_SUMS])
 {
     T va[8], vb[8], u[ROWS], next[ROWS];
     load_records(args.v[0], h.pair, va, vb);
     held_gradient<T, ROWS, GENERAL>(i, h, va, vb, h.x, u);
     const double mu = contact_friction<ROWS>(c, i);
     const Base<T, ROWS> base = held_base(h);
-    if (check)
+    if constexpr (CHECK)
         add_residual(base, mu, h.w, h.x, u, sums);
     take_projected_step(base, mu, args.omega, h.w.d, h.w.d, h.x, u, next);
     for (int k = 0; k < ROWS; k++)
         h.x[k] += (T)args.lambda * (next[k] - h.x[k]);
-}
-
-/* Adds the block's sums to the tallies: all if `check`, else RESTART, and nothing in Jacobi's method. All threads of the
- * block call it. */
-template <class T, bool MOMENTUM>
-static __device__ inline void add_step_sums(bool check, const StepSums<MOMENTUM, true> &sums,
-                                            CuTally *tally)
-{
-    if (check) {
-        StepSums<MOMENTUM, true> all = sums;
-        add_block_sums<resident_threads<T>()>(all, tally);
-    } else if (MOMENTUM) {
-        CuSums<1, 0> restart;
-        restart.sum[0] = sums.sum[RESTART];
-        add_block_sums<resident_threads<T>()>(restart, tally);
-    }
 }
 
 /* ---- the run ---- */
@@ -312,6 +299,28 @@ static __device__ inline void add_step_sums(bool check, const StepSums<MOMENTUM,
     for (int k = 0, i = contacts.x + (int)threadIdx.x; k < RESIDENT_PER_THREAD; \
          k++, i += (int)blockDim.x)                                             \
         if (i < contacts.y)
+
+/* One step at the contacts that this thread keeps, of the block's range; stores the next iterate in args.x[0] and adds
+ * the block's sums to the tallies. All threads of the block call it. */
+template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT, bool CHECK>
+static __device__ inline void step_held(const StepScalars &c, int2 contacts,
+                                        HeldContact<T, ROWS> (&held)[RESIDENT_PER_THREAD],
+                                        CuTally *tally)
+{
+    StepSums<MOMENTUM, CHECK> sums;
+    FOR_HELD(i, k)
+    {
+        double terms[ITERATE_SUMS] = {0.0};
+        if constexpr (MOMENTUM)
+            accelerate_held<T, ROWS, GENERAL, CHECK, EXACT>(c, i, held[k], terms);
+        else
+            relax_held<T, ROWS, GENERAL, CHECK>(c, i, held[k], terms);
+        store_vector<ROWS>((T *)args.x[0], i, held[k].x, fourth_of(held_base(held[k]), 0));
+        sums.add(terms);
+    }
+    if constexpr (CHECK || MOMENTUM)
+        add_block_sums<resident_threads<T>()>(sums, tally);
+}
 
 /* The kernel: at most run.steps iterations (ResidentRun). */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT>
@@ -326,14 +335,11 @@ static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resid
     if (threadIdx.x == 0)
         state = run.state;
     load_held_body(bodies, body);
-    compute_block_velocities<T, ROWS, GENERAL>((const T *)args.x[1], bodies, body);
+    compute_block_velocities<T, ROWS, GENERAL>((const T *)args.x[MOMENTUM], bodies, body);
     await_all_blocks(run.arrived, goal);
     FOR_HELD(i, k)
-    load_held_contact<T, ROWS, GENERAL>(i, held[k]);
+    load_held_contact<T, ROWS, GENERAL, MOMENTUM>(i, held[k]);
     await_all_blocks(run.arrived, goal);
-    StepScalars c = {0.0, 0.0, 0.0};
-    if (ROWS == 3)
-        c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
     bool check = false;
     for (int t = 0;; t++) {
         compute_block_velocities<T, ROWS, GENERAL>(x, bodies, body);
@@ -343,28 +349,21 @@ static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resid
         await_all_blocks(run.arrived, goal);
         if (t == run.steps || state.stop)
             break;
-        StepSums<MOMENTUM, true> sums;
         check = (run.phase + t) % run.check == 0 || t + 1 == run.steps;
-        c.beta = state.beta;
-        c.step = 1.0 / state.momentum.norm;
-        FOR_HELD(i, k)
-        {
-            double terms[ITERATE_SUMS] = {0.0};
-            if constexpr (MOMENTUM)
-                accelerate_held<T, ROWS, GENERAL, EXACT>(c, i, check, held[k], terms);
-            else
-                relax_held<T, ROWS, GENERAL>(c, i, check, held[k], terms);
-            store_vector<ROWS>(x, i, held[k].x);
-            sums.add(terms);
-        }
-        add_step_sums<T, MOMENTUM>(check, sums, args.tally[t & 1]);
+        const StepScalars c = step_scalars<ROWS>(state);
+        if (check)
+            step_held<T, ROWS, GENERAL, MOMENTUM, EXACT, true>(c, contacts, held,
+                                                               args.tally[t & 1]);
+        else
+            step_held<T, ROWS, GENERAL, MOMENTUM, EXACT, false>(c, contacts, held,
+                                                                args.tally[t & 1]);
         if (blockIdx.x == 0) /* all blocks have read the sums of the step before */
             clear_tallies(args.tally[~t & 1], ITERATE_SUMS);
         await_all_blocks(run.arrived, goal);
     }
     if (MOMENTUM)
         FOR_HELD(i, k)
-    store_vector<ROWS>((T *)args.x[1], i, held[k].before);
+    store_vector<ROWS>((T *)args.x[1], i, held[k].before, fourth_of(held_base(held[k]), 1));
     if (item_index() == 0)
         args.state[0] = state;
 }

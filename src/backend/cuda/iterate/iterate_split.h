@@ -4,6 +4,7 @@
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_SPLIT_H
 
 #include "backend/cuda/iterate/iterate.h"
+#include "backend/cuda/iterate/iterate_parts.h"
 
 /* ---- the operator ---- */
 
@@ -17,7 +18,7 @@ static __global__ void find_mu_range(CuTallies *tallies, double *totals, int blo
     });
 }
 
-/* Rounds normal and c of each contact to single precision. */
+/* Rounds normal and E of each contact to single precision. */
 static __global__ void round_contacts(CuView<double> c, float4 *normal)
 {
     int64_t i = item_index();
@@ -25,7 +26,8 @@ static __global__ void round_contacts(CuView<double> c, float4 *normal)
         return;
     double frame[4];
     load_packs<4>(c.frame[i], frame);
-    normal[i] = make_float4((float)frame[0], (float)frame[1], (float)frame[2], (float)frame[3]);
+    normal[i] = make_float4((float)frame[0], (float)frame[1], (float)frame[2],
+                            c.compliance ? (float)c.compliance[i] : 0.0f);
 }
 
 /* Rounds 1/m and k of each body to single precision. */
@@ -67,13 +69,13 @@ static __device__ inline float4 load_increment(const float *increment, int64_t i
         return ((const float4 *)increment)[i];
 }
 
-/* From gamma = s x: writes base = gamma rounded to float (its fourth number is E), increment = gamma - base and
- * increment_prev = s x_prev - base. On return x is base, without the metric. metric NULL: s = 1; x_prev NULL:
- * increment_prev is not written. */
+/* From gamma = s x: writes base = gamma rounded to float, increment = gamma - base and increment_prev = s x_prev - base.
+ * On return x is base, without the metric. metric NULL: s = 1; x_prev NULL: increment_prev is not written. The fourth
+ * numbers of base and of increments are those of split_gradient. */
 template <int ROWS>
-static __global__ void split_impulses(int blocks, const TalusMetricBlock *metric,
-                                      const double *compliance, double *x, const double *x_prev,
-                                      float4 *base, float *increment, float *increment_prev)
+static __global__ void split_impulses(int blocks, const TalusMetricBlock *metric, double *x,
+                                      const double *x_prev, float4 *base, float *increment,
+                                      float *increment_prev)
 {
     int64_t i = item_index();
     if (i >= blocks)
@@ -92,7 +94,25 @@ static __global__ void split_impulses(int blocks, const TalusMetricBlock *metric
     store_increment<ROWS>(increment, i, rest);
     if (x_prev)
         store_increment<ROWS>(increment_prev, i, rest_prev);
-    base[i] = make_float4(high[0], high[1], high[2], compliance ? (float)compliance[i] : 0.0f);
+    base[i] = make_float4(high[0], high[1], high[2], 0.0f);
+}
+
+/* Writes the gradient g at base: high parts to the fourth numbers of base, with three rows also of the increments x0
+ * (tangent 1) and x1 (tangent 2), and low parts to `low`. */
+template <int ROWS>
+static __global__ void split_gradient(int blocks, const double *g, float4 *base, float *x0,
+                                      float *x1, char4 *low)
+{
+    int64_t i = item_index();
+    if (i >= blocks)
+        return;
+    float *const high[3] = {&base[i].w, x0 + 4 * i + 3, x1 + 4 * i + 3};
+    signed char rest[3] = {0, 0, 0};
+    for (int k = 0; k < ROWS; k++) {
+        *high[k] = (float)g[i * ROWS + k];
+        rest[k] = low_part(g[i * ROWS + k], (float)g[i * ROWS + k]);
+    }
+    low[i] = make_char4(rest[0], rest[1], rest[2], 0);
 }
 
 /* x[ROWS] = (high + increment) / s of one block. */
