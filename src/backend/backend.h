@@ -58,7 +58,8 @@ typedef struct TalusAccelerated {
     const TalusMetricBlock *metric; /* [blocks]; NULL: see above */
     TalusMetric kind;               /* kind of `metric`, which run.accelerate may compute again */
     double beta;        /* factor of the momentum in the next step; run.accelerate updates it */
-    double step;        /* length of a step, 1 / L; run.accelerate computes its own */
+    double lag;         /* as in TalusMomentum, from which run.accelerate takes it */
+    double step;        /* length of a step; run.accelerate computes its own (momentum.h) */
     bool want_residual; /* measure the residual of x; run.accelerate decides by TalusRun */
     /* True: blocks under Coulomb's law obey it exactly. De Saxce's shift at x, sigma(-u_t), is then added to the normal
      * gradient in the step from y and in the residual; the operator's offsets must be without shifts. */
@@ -160,6 +161,7 @@ typedef struct TalusMomentum {
     double margin; /* factor on a raised estimate of L */
     double theta;  /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
     double max_theta; /* upper bound of theta; 0: none */
+    double lag;       /* share of the momentum that the gradient does not follow, in [0, 1) */
     bool restart;     /* drop the momentum when it points uphill (TalusStepSums.restart) */
 } TalusMomentum;
 

@@ -149,8 +149,8 @@ GROUP(TalusStepOps)
 OPERATION(void, step, jacobi, (const TalusOperator *op, double omega, double lambda, double *gamma,
           double *sum2, double *max))
 /* Takes one projected gradient step with momentum: evaluates g at x, then
- *     y = x + beta (x - x_prev),  x_next = P(y - step g(y)),
- * with g(y) = g + beta (g - g_prev), so one product per step. On entry g_prev is the gradient at x_prev; with beta 0
+ *     y = x + beta (x - x_prev),  x_next = P(y - step (g + ahead (g - g_prev))),  ahead = (1 - lag) beta.
+ * The gradient is that at x + ahead (x - x_prev), with lag 0 that at y; one product per step. On entry g_prev is the gradient at x_prev; with beta 0
  * it may be any finite numbers, but dg2 is then meaningless. On return state->x is x_next, state->x_prev the old x (the
  * two pointers have been exchanged) and g_prev the gradient at the old x, without De Saxce's shift. */
 OPERATION(void, step, accelerate, (const TalusOperator *op, TalusAccelerated *state,

@@ -41,7 +41,8 @@ static TalusStatus accelerate_stepwise(const TalusBackend *backend, const TalusO
     bool go = true;
     for (reset_results(run); go && run->done < run->iterations; run->done++) {
         TalusStepSums sums;
-        state->step = 1.0 / momentum->norm;
+        state->step = talus_momentum_step(momentum);
+        state->lag = momentum->lag;
         state->want_residual = talus_run_measures(run, run->done);
         backend->step.accelerate(op, state, &sums);
         talus_momentum_update(momentum, &sums, run->since + run->done > 0, DBL_EPSILON,

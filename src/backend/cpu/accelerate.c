@@ -10,6 +10,7 @@
 #include "backend/cpu/cone_lanes.h"
 #include "backend/cpu/general.h"
 #include "backend/cpu/sphere_lanes.h"
+#include "backend/momentum.h"
 
 /* Context of the loops over blocks of one step. */
 typedef struct Pass {
@@ -45,12 +46,13 @@ KERNEL Lane cone_shift(Lane nu, const Lane g[3])
     return nu * lane_sqrt(g[1] * g[1] + g[2] * g[2]);
 }
 
-/* y = x + beta (x - x_prev), next = y - step g(y), which is not projected yet. With `exact` g(y) contains De Saxce's
- * shift at x. Adds to x2, dx2 and dg2 of the sums; stores g in state->g_prev. */
+/* y = x + beta (x - x_prev), next = y - step (g + ahead (g - g_prev)), which is not projected yet. With `exact` De
+ * Saxce's shift at x is added to the gradient. Adds to x2, dx2 and dg2 of the sums; stores g in state->g_prev. */
 KERNEL void step_from_extrapolated(const TalusAccelerated *state, const Pair *pair, bool exact,
                                    Lane nu, const Lane x[3], const Lane g[3], Lane y[3],
                                    Lane next[3], Sums *sums)
 {
+    const double ahead = talus_momentum_ahead(state->beta, state->lag);
     Lane xp[3], gp[3], dx[3], dg[3], gy[3];
     load3(state->x_prev, pair, xp);
     load3(state->g_prev, pair, gp);
@@ -58,7 +60,7 @@ KERNEL void step_from_extrapolated(const TalusAccelerated *state, const Pair *pa
         dx[k] = x[k] - xp[k];
         dg[k] = g[k] - gp[k];
         y[k] = x[k] + state->beta * dx[k];
-        gy[k] = g[k] + state->beta * dg[k];
+        gy[k] = g[k] + ahead * dg[k];
     }
     if (exact)
         gy[0] += cone_shift(nu, g);
@@ -244,6 +246,7 @@ KERNEL void step_block(const Pass *pass, int64_t begin, int64_t i, int rows, dou
     const TalusOperator *op = pass->op;
     const TalusAccelerated *state = pass->state;
     const double *x = state->x + i * rows, *s = state->metric[i];
+    const double ahead = talus_momentum_ahead(state->beta, state->lag);
     double y[TALUS_ROWS], gy[TALUS_ROWS], next[TALUS_ROWS], *g = u + (i - begin) * rows;
     double *xp = state->x_prev + i * rows, *gp = state->g_prev + i * rows;
     g[0] += op->pair ? op->bias[i] : 0.0;
@@ -258,7 +261,7 @@ KERNEL void step_block(const Pass *pass, int64_t begin, int64_t i, int rows, dou
         g[k] *= s[k > 0];
         double dx = x[k] - xp[k], dg = g[k] - gp[k];
         y[k] = x[k] + state->beta * dx;
-        gy[k] = g[k] + state->beta * dg;
+        gy[k] = g[k] + ahead * dg;
         sums->x2[0] += x[k] * x[k];
         sums->dx2[0] += dx * dx;
         sums->dg2[0] += dg * dg;

@@ -8,7 +8,8 @@
  * rounding (backend/momentum.h).
  *
  * Under Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
- * needed. Momentum has a bound that follows the residual.
+ * needed. Momentum has a bound that follows the residual. The gradient lags behind the momentum by the share `lag`,
+ * which permits longer steps (backend/momentum.h): a fifth fewer products on beds of spheres and on rocks.
  *
  * There is no test on the objective, whose changes vanish in rounding once x is accurate to a relative 1e-8 or so. One
  * product per iteration. */
@@ -27,7 +28,7 @@ enum { CHECK_UNSEEN = 10 };
 typedef struct Params {
     int metric, check;
     bool restart;
-    double margin, forget, max_theta;
+    double margin, forget, max_theta, lag;
 } Params;
 
 typedef struct Work {
@@ -45,8 +46,10 @@ static const TalusParam params[] = {
     TALUS_REAL(Params, forget, 0.97, 0.1, 1.0,
                "factor on the norm estimate carried to the next solve"),
     TALUS_REAL(
-        Params, max_theta, 20.0, 2.0, 1e6,
+        Params, max_theta, 15.0, 2.0, 1e6,
         "Coulomb's law: bound on the momentum at first, which stays below 1 - 1.5 / max_theta"),
+    TALUS_REAL(Params, lag, 0.6, 0.0, 0.7,
+               "Coulomb's law: share of the momentum that the gradient does not follow"),
 };
 
 /* True if the backend computes the metric by itself during a run. Its vectors are then unscaled impulses, and the
@@ -68,13 +71,13 @@ static TalusStatus reserve_vectors(TalusSolve *s, const Params *p, bool metric, 
 
 /* ---- Coulomb's law ---- */
 
-/* momentum->max_theta, the bound on momentum, starts at the parameter max_theta and is then neither lowered below
- * MIN_THETA nor raised above MAX_THETA. The bound is multiplied by LOWERED when the residual exceeds RISE times its
- * minimum, and by RAISED after CALM iterations without such a rise (by RAISED_LONG after CALM_LONG iterations once the
- * solve is longer than LONG). EXACT_LENGTH: maximum number of iterations of a run. The solve is stuck if the residual
- * does not fall to PROGRESS times `mark` within PATIENCE iterations. */
-enum { EXACT_LENGTH = 10, CALM = 100, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
-static const double MIN_THETA = 3.0, MAX_THETA = 1e4, LOWERED = 0.7, RISE = 1.3;
+/* START_THETA: weight of the momentum at the start of a solve. momentum->max_theta, the bound on momentum, starts at the
+ * parameter max_theta and is then neither lowered below MIN_THETA nor raised above MAX_THETA. The bound is multiplied by
+ * LOWERED when the residual exceeds RISE times its minimum, and by RAISED after CALM iterations without such a rise (by
+ * RAISED_LONG after CALM_LONG iterations once the solve is longer than LONG). EXACT_LENGTH: maximum number of iterations
+ * of a run. The solve is stuck if the residual does not fall to PROGRESS times `mark` within PATIENCE iterations. */
+enum { EXACT_LENGTH = 10, CALM = 70, CALM_LONG = 50, LONG = 300, PATIENCE = 2000 };
+static const double START_THETA = 3.0, MIN_THETA = 3.0, MAX_THETA = 1e4, LOWERED = 0.85, RISE = 1.3;
 static const double RAISED = 1.1, RAISED_LONG = 1.2;
 static const double PROGRESS = 0.8;
 
@@ -127,6 +130,27 @@ static bool is_stuck(MomentumControl *r, double residual, int iterations)
 
 /* ---- the iteration ---- */
 
+/* The residual after a run, in the norm that ends the solve, and the iterations of that run; residual < 0: none yet. */
+typedef struct Reached {
+    double residual;
+    int iterations;
+} Reached;
+
+/* Shortens the next run if the tolerance is likely to be reached before its end, by the rate at which the residual fell
+ * in the last run, from `before` to `now`. Only on backends whose single steps cost no more than runs. */
+static void end_run_at_tolerance(const TalusSolve *s, const Reached *before, const Reached *now,
+                                 TalusRun *run)
+{
+    double stop = run->stop_rms > 0.0 ? run->stop_rms : run->stop_max;
+    if (!talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES) || !(stop > 0.0) ||
+        !(before->residual > now->residual) || !(now->residual > stop))
+        return;
+    double left = log(now->residual / stop) / log(before->residual / now->residual);
+    double iterations = ceil(left * now->iterations);
+    if (iterations < run->iterations)
+        run->iterations = iterations > 1.0 ? (int)iterations : 1;
+}
+
 /* Iterates until the driver ends the solve or, under Coulomb's law, the iteration is stuck. The result is in a->x_prev,
  * the vector measured last. */
 static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum *momentum,
@@ -135,14 +159,19 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
     const int check = talus_chunk_check_interval(s, p->check, CHECK_UNSEEN);
     bool go = true;
     MomentumControl control = {.least = -1.0, .mark = INFINITY};
+    Reached before, now = {.residual = -1.0};
     for (int since = 0; go;) {
         TalusRun run = talus_chunk_next_run(s, check, since);
         if (a->exact && run.iterations > EXACT_LENGTH)
             run.iterations = EXACT_LENGTH;
+        if (since > 0)
+            end_run_at_tolerance(s, &before, &now, &run);
         TALUS_TRY(talus_run_accelerate(s->backend, s->op, a, momentum, &run));
         since += run.done;
         talus_chunk_count_run(s, &run);
         double rms = sqrt(run.residual2 / s->op->blocks);
+        before = now;
+        now = (Reached){run.stop_max > 0.0 ? run.residual_max : rms, run.done};
         if (a->exact)
             adapt_momentum_bound(&control, rms, run.done, momentum, &a->beta);
         if (talus_solve_wants_iterate(s))
@@ -182,8 +211,9 @@ static TalusStatus solve_apgd(TalusSolve *s)
                           .exact = s->plan.exact};
     TalusMomentum momentum = {.norm = state->norm,
                               .margin = p->margin,
-                              .theta = 1.0,
+                              .theta = s->plan.exact ? START_THETA : 1.0,
                               .max_theta = s->plan.exact ? p->max_theta : 0.0,
+                              .lag = s->plan.exact ? p->lag : 0.0,
                               .restart = p->restart};
     TALUS_TRY(run_iterations(s, p, &momentum, &a));
     state->norm = momentum.norm;

@@ -7,6 +7,7 @@
  * Per contact with friction the contact pass reads about 300 B (128 of them body records, mostly cached) and writes
  * 48. */
 #include "backend/cuda/ops/operator.h"
+#include "backend/momentum.h"
 
 #include <math.h>
 
@@ -20,7 +21,7 @@ struct Step {
     CuMotion motion;
     const double *x;
     double *x_prev, *g_prev; /* the kernel overwrites them by x_next and g */
-    double beta, step;
+    double beta, ahead, step;
     bool add_residual, exact; /* want_residual and exact of TalusAccelerated */
 };
 
@@ -72,7 +73,7 @@ static __device__ inline void accelerate_block(const Step &pass, int64_t i,
     load_block(pass.g_prev, i, before);
     for (int k = 0; k < ROWS; k++) {
         double dg = g[k] - before[k];
-        next[k] = g[k] + pass.beta * dg;
+        next[k] = g[k] + pass.ahead * dg;
         sums[DG2] += dg * dg;
     }
     if (pass.exact)
@@ -105,6 +106,7 @@ void cu_step_accelerate(const TalusOperator *op, TalusAccelerated *state, TalusS
                  state->x_prev,
                  state->g_prev,
                  state->beta,
+                 talus_momentum_ahead(state->beta, state->lag),
                  state->step,
                  state->want_residual,
                  state->exact};
