@@ -178,6 +178,7 @@ static bool same_accelerations(const Twins *t)
     for (int i = 0; i < 5; i++) {
         for (int k = 0; k < 2; k++) {
             a[k].beta = i ? 0.3 * i : 0.0;
+            a[k].lag = i % 2 ? 0.6 : 0.0;
             cpu->step.accelerate(t->op[k], &a[k], &sums[k]);
         }
         ok &= same_sums(&sums[0], &sums[1]) && near(a[0].x, a[1].x, t->n, 1e-12);
@@ -204,6 +205,28 @@ static bool step_measures_its_start(const Twins *t)
         near_one(sums.residual2, at.residual2) && near_one(sums.residual_max, at.residual_max);
     end_accelerated(&a);
     free(gamma);
+    return ok;
+}
+
+/* With momentum and lag, x_next = P(y - step (g + ahead (g - g_prev))), by operations one by one. */
+static bool step_follows_its_formula(const Twins *t)
+{
+    TalusAccelerated a = start_accelerated(t->op[0], t->n);
+    double *g = vector(t->n), *expected = vector(t->n);
+    TalusStepSums sums;
+    a.beta = 0.8;
+    a.lag = 0.6;
+    cpu->op.gradient(t->op[0], a.metric, a.x, true, g);
+    cpu->op.gradient(t->op[0], a.metric, a.x_prev, true, a.g_prev);
+    for (int k = 0; k < t->n; k++)
+        expected[k] = a.x[k] + 0.8 * (a.x[k] - a.x_prev[k]) -
+                      a.step * (g[k] + 0.4 * 0.8 * (g[k] - a.g_prev[k]));
+    cpu->block.project(t->op[0], a.metric, expected);
+    cpu->step.accelerate(t->op[0], &a, &sums);
+    bool ok = near(a.x, expected, t->n, 1e-12) && near(a.g_prev, g, t->n, 1e-12);
+    end_accelerated(&a);
+    free(g);
+    free(expected);
     return ok;
 }
 
@@ -240,7 +263,7 @@ static bool same_sweeps(const Twins *t, TalusOrder order, TalusMetric metric)
 static void check_twins(Twins *t, bool rigid, bool same_colours)
 {
     bool ok = same_products(t, rigid) && same_residuals(t) && same_relaxations(t);
-    ok &= same_accelerations(t) && step_measures_its_start(t);
+    ok &= same_accelerations(t) && step_measures_its_start(t) && step_follows_its_formula(t);
     for (int metric = 0; metric < 2; metric++) {
         ok &= same_sweeps(t, TALUS_ORDER_FORWARD, (TalusMetric)metric);
         ok &= same_sweeps(t, TALUS_ORDER_SYMMETRIC, (TalusMetric)metric);

@@ -33,6 +33,7 @@ static void check_accelerate(Case *c)
     for (int step = 0; step < 5; step++) {
         TalusStepSums got, expected;
         host.beta = device.beta = 0.3 * step;
+        host.lag = device.lag = step % 2 ? 0.6 : 0.0;
         host.want_residual = device.want_residual = step != 2;
         if (step == 3) /* another x, of which nothing can be known */
             memcpy(host.x, c->x, (size_t)c->n * sizeof(double));

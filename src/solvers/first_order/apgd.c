@@ -8,7 +8,8 @@
  * rounding (backend/momentum.h).
  *
  * Under Coulomb's law De Saxce's shift of the current iterate is added to the gradient in every step: no outer loop is
- * needed. Momentum has a bound that follows the residual (backend/momentum.h).
+ * needed. Momentum has a bound that follows the residual, and the gradient lags behind the momentum by the share `lag`,
+ * which permits longer steps (backend/momentum.h): a fifth fewer products on beds of spheres and on rocks.
  *
  * There is no test on the objective, whose changes vanish in rounding once x is accurate to a relative 1e-8 or so. One
  * product per iteration. */
@@ -70,8 +71,9 @@ static TalusStatus reserve_vectors(TalusSolve *s, const Params *p, bool metric, 
 
 /* ---- Coulomb's law ---- */
 
-/* The solve is stuck if the residual does not fall to PROGRESS times `mark` within PATIENCE iterations. EXACT_LENGTH:
- * maximum number of iterations of a run, after each of which this is tested. */
+/* START_THETA: weight of the momentum at the start of a solve. The solve is stuck if the residual does not fall to
+ * PROGRESS times `mark` within PATIENCE iterations. EXACT_LENGTH: maximum number of iterations of a run, after each of
+ * which this is tested. */
 enum { EXACT_LENGTH = 200, PATIENCE = 2000 };
 static const double START_THETA = 3.0, PROGRESS = 0.8;
 
@@ -94,6 +96,27 @@ static bool is_stuck(Progress *r, double residual, int iterations)
 
 /* ---- the iteration ---- */
 
+/* The residual after a run, in the norm that ends the solve, and the iterations of that run; residual < 0: none yet. */
+typedef struct Reached {
+    double residual;
+    int iterations;
+} Reached;
+
+/* Shortens the next run if the tolerance is likely to be reached before its end, by the rate at which the residual fell
+ * in the last run, from `before` to `now`. Only on backends whose single steps cost no more than runs. */
+static void end_run_at_tolerance(const TalusSolve *s, const Reached *before, const Reached *now,
+                                 TalusRun *run)
+{
+    double stop = run->stop_rms > 0.0 ? run->stop_rms : run->stop_max;
+    if (!talus_backend_can(s->backend, TALUS_CAP_SEES_ITERATES) || !(stop > 0.0) ||
+        !(before->residual > now->residual) || !(now->residual > stop))
+        return;
+    double left = log(now->residual / stop) / log(before->residual / now->residual);
+    double iterations = ceil(left * now->iterations);
+    if (iterations < run->iterations)
+        run->iterations = iterations > 1.0 ? (int)iterations : 1;
+}
+
 /* Iterates until the driver ends the solve or, under Coulomb's law, the iteration is stuck. The result is in a->x_prev,
  * the vector measured last. */
 static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum *momentum,
@@ -102,14 +125,19 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
     const int check = talus_chunk_check_interval(s, p->check, CHECK_UNSEEN);
     bool go = true;
     Progress progress = {.mark = INFINITY};
+    Reached before, now = {.residual = -1.0};
     for (int since = 0; go;) {
         TalusRun run = talus_chunk_next_run(s, check, since);
         if (a->exact && run.iterations > EXACT_LENGTH)
             run.iterations = EXACT_LENGTH;
+        if (since > 0)
+            end_run_at_tolerance(s, &before, &now, &run);
         TALUS_TRY(talus_run_accelerate(s->backend, s->op, a, momentum, &run));
         since += run.done;
         talus_chunk_count_run(s, &run);
         double rms = sqrt(run.residual2 / s->op->blocks);
+        before = now;
+        now = (Reached){run.stop_max > 0.0 ? run.residual_max : rms, run.done};
         if (talus_solve_wants_iterate(s))
             a->warm = false; /* reporting overwrites the scratch */
         go = talus_solve_report(s, a->x_prev, a->metric, run.residual2, run.residual_max);
@@ -148,8 +176,8 @@ static TalusStatus solve_apgd(TalusSolve *s)
     TalusMomentum momentum = {.norm = state->norm,
                               .margin = p->margin,
                               .theta = s->plan.exact ? START_THETA : 1.0,
-                              .lag = s->plan.exact ? p->lag : 0.0,
                               .max_theta = s->plan.exact ? p->max_theta : 0.0,
+                              .lag = s->plan.exact ? p->lag : 0.0,
                               .restart = p->restart};
     TALUS_TRY(run_iterations(s, p, &momentum, &a));
     state->norm = momentum.norm;
