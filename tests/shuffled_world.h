@@ -11,14 +11,16 @@
 /* SPHERES: of two sizes. SHAPES: spheres, boxes, cylinders and capsules by turns, a driven box among them. */
 typedef enum Kind { SPHERES, SHAPES } Kind;
 
-enum { WALLS = 5, SIDE = 8, LAYER = SIDE * SIDE, MAX_BODIES = 1000, KINDS = 4 };
+enum { WALLS = 5, SIDE = 8, LAYER = SIDE * SIDE, MAX_BODIES = 2600, KINDS = 4 };
 
-/* What a world is made from. The same seed gives the same bodies; order[k] is the body that is added as number k. */
+/* What a world is made from. The same seed gives the same bodies; order[k] is the body that is added as number k. Bodies
+ * from `bodies` on are removed again and leave dead slots. */
 typedef struct Recipe {
     Kind kind;
     int bodies; /* walls included */
     const int *order;
     TalusWorldDef def;
+    int holes; /* number of bodies that are removed again */
 } Recipe;
 
 static inline TalusShapeDef shape_of_turn(int turn)
@@ -75,7 +77,7 @@ static inline void add_shapes(TalusWorld *world)
 /* Gives the body in each slot the id of the body that it is: i + 1 for body i. */
 static inline void set_ids(TalusWorld *world, const Recipe *r)
 {
-    for (int slot = 0; slot < r->bodies; slot++)
+    for (int slot = 0; slot < r->bodies + r->holes; slot++)
         world->bodies.id[slot] = (uint64_t)r->order[slot] + 1;
     CHECK_OK(talus_ids_index_loaded(&world->bodies));
 }
@@ -84,9 +86,11 @@ static inline TalusWorld *make_recipe(const Recipe *r)
 {
     TalusWorld *world = make_world(&r->def);
     add_shapes(world);
-    for (int k = 0; k < r->bodies; k++)
+    for (int k = 0; k < r->bodies + r->holes; k++)
         add_body(world, r->kind, r->order[k]);
     set_ids(world, r);
+    for (int i = r->bodies; i < r->bodies + r->holes; i++)
+        CHECK_OK(talus_world_remove_body(world, (TalusBodyId){(uint64_t)i + 1}));
     return world;
 }
 

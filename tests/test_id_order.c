@@ -63,6 +63,7 @@ static void compare_steps(TalusWorld *a, TalusWorld *b, int steps)
         CHECK(same_bits(p.ledger.friction, q.ledger.friction));
         CHECK(same_bits(p.ledger.elastic, q.ledger.elastic));
         CHECK(same_bits(p.overlap.mean, q.overlap.mean));
+        CHECK(talus_world_hash(a) == talus_world_hash(b));
         if (!CHECK_INT(count_different(a, b), 0))
             return;
     }
@@ -70,13 +71,15 @@ static void compare_steps(TalusWorld *a, TalusWorld *b, int steps)
 
 static void compare_orders(Kind kind, const char *solver, double tolerance, int threads)
 {
+    enum { HOLES = BODIES / 3 };
     make_order(plain_order, BODIES, 0);
-    make_order(other_order, BODIES, 17);
-    Recipe plain = {kind, BODIES, plain_order, quick_def(1)};
+    make_order(other_order, BODIES + HOLES, 17);
+    Recipe plain = {kind, BODIES, plain_order, quick_def(1), 0};
     plain.def.solver = solver;
     plain.def.tolerance = tolerance;
     Recipe other = plain;
     other.order = other_order;
+    other.holes = HOLES;
     other.def.threads = threads;
     TalusWorld *a = make_recipe(&plain), *b = make_recipe(&other);
     compare_steps(a, b, STEPS);
@@ -102,6 +105,32 @@ TEST(solvers_with_other_sums_and_orders)
     static const char *solver[] = {"gs", "gs-coulomb", "lbfgs-fb", "apgd"};
     for (int k = 0; k < 4; k++)
         compare_orders(k == 1 ? SPHERES : SHAPES, solver[k], 1e-2, 2);
+}
+
+/* ---- hash ---- */
+
+/* Two bodies that exchange states have another hash, as any bit of a state and the time have. */
+TEST(a_hash_is_of_ids_and_states)
+{
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def);
+    for (int k = 0; k < 3; k++)
+        REQUIRE_OK(add_one(world, ball, talus_vec3(k, 0.0, 5.0), NULL));
+    TalusBodies *b = &world->bodies;
+    uint64_t hash = talus_world_hash(world);
+    TalusVec3 first = b->position[0];
+    b->position[0] = b->position[1];
+    b->position[1] = first;
+    CHECK(talus_world_hash(world) != hash);
+    b->position[1] = b->position[0];
+    b->position[0] = first;
+    CHECK(talus_world_hash(world) == hash);
+    b->spin[2].z = -0.0;
+    CHECK(talus_world_hash(world) != hash);
+    b->spin[2].z = 0.0;
+    world->steps++;
+    CHECK(talus_world_hash(world) != hash);
+    talus_world_destroy(world);
 }
 
 /* ---- slots used again ---- */
@@ -153,7 +182,7 @@ TEST(slots_used_again)
 {
     make_order(plain_order, BODIES, 0);
     make_order(other_order, BODIES, 4);
-    Recipe plain = {SPHERES, BODIES, plain_order, quick_def(1)}, other = plain;
+    Recipe plain = {SPHERES, BODIES, plain_order, quick_def(1), 0}, other = plain;
     other.order = other_order;
     TalusWorld *a = make_recipe(&plain), *b = make_recipe(&other), *c = NULL;
     static TalusContactState old[10 * BODIES];
@@ -182,6 +211,7 @@ int main(void)
     RUN(spheres_in_any_slots);
     RUN(shapes_in_any_slots);
     RUN(solvers_with_other_sums_and_orders);
+    RUN(a_hash_is_of_ids_and_states);
     RUN(slots_used_again);
     return talus_test_result();
 }
