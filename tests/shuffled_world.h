@@ -8,8 +8,9 @@
 #include "base/rng.h"
 #include "world/ids.h"
 
-/* SPHERES: of two sizes. SHAPES: spheres, boxes, cylinders and capsules by turns, a driven box among them. */
-typedef enum Kind { SPHERES, SHAPES } Kind;
+/* SPHERES: of two sizes. SHAPES: spheres, boxes, cylinders and capsules by turns, a driven box among them. FLYING: spheres
+ * of any size within an octave, with random velocities. */
+typedef enum Kind { SPHERES, SHAPES, FLYING } Kind;
 
 enum { WALLS = 5, SIDE = 8, LAYER = SIDE * SIDE, MAX_BODIES = 2600, KINDS = 4 };
 
@@ -55,7 +56,14 @@ static inline void add_body(TalusWorld *world, Kind kind, int i)
                                      {s, 0.0, -s, 0.0},
                                      {s, -s, 0.0, 0.0},
                                      {s, s, 0.0, 0.0}};
+    TalusVec3 velocity = {0.0, 0.0, 0.0};
+    if (kind == FLYING) {
+        radius = 0.055 + 0.05 * talus_rng_uniform(&rng);
+        velocity.x = 4.0 * talus_rng_uniform(&rng) - 2.0;
+        velocity.z = 4.0 * talus_rng_uniform(&rng) - 2.0;
+    }
     batch.count = 1;
+    batch.velocity = i < WALLS ? NULL : &velocity;
     batch.shape = i < WALLS ? KINDS : turn % KINDS;
     batch.fixed = i < WALLS;
     batch.position = i < WALLS ? &wall[i] : &at;

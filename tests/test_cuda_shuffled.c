@@ -83,7 +83,7 @@ TEST(colours_in_any_slots)
 /* The grid, and with it the order of contacts, comes from a part of the bodies. */
 TEST(many_bodies_in_any_slots)
 {
-    compare_orders(SPHERES, "apgd", MANY, HOLES, STEPS);
+    compare_orders(FLYING, "apgd", MANY, HOLES, STEPS);
 }
 
 int main(void)
