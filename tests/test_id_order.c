@@ -62,6 +62,9 @@ static void compare_steps(TalusWorld *a, TalusWorld *b, int steps)
         CHECK(same_bits(p.ledger.kinetic, q.ledger.kinetic));
         CHECK(same_bits(p.ledger.friction, q.ledger.friction));
         CHECK(same_bits(p.ledger.elastic, q.ledger.elastic));
+        CHECK(same_bits(p.ledger.potential, q.ledger.potential));
+        CHECK(p.step == 1 || same_bits(p.ledger.exchange, q.ledger.exchange)); /* 1: of adding bodies */
+        CHECK(same_bits(p.ledger.imbalance, q.ledger.imbalance));
         CHECK(same_bits(p.overlap.mean, q.overlap.mean));
         CHECK(talus_world_hash(a) == talus_world_hash(b));
         if (!CHECK_INT(count_different(a, b), 0))
@@ -105,6 +108,107 @@ TEST(solvers_with_other_sums_and_orders)
     static const char *solver[] = {"gs", "gs-coulomb", "lbfgs-fb", "apgd"};
     for (int k = 0; k < 4; k++)
         compare_orders(k == 1 ? SPHERES : SHAPES, solver[k], 1e-2, 2);
+}
+
+/* ---- joints, sleep, sinks ---- */
+
+/* Joins bodies of a row: chains of three and four by balls and hinges with limits and motors, a loop, and some bodies to
+ * the fixed world. */
+static void add_joints(TalusWorld *world)
+{
+    for (int k = 0; k < BODIES - WALLS; k++) {
+        TalusJointDef def = talus_joint_def_default();
+        int column = k % SIDE, slot = talus_slot_of(world, (TalusBodyId){WALLS + 1 + (uint64_t)k});
+        def.kind = k % 2 ? TALUS_JOINT_BALL : TALUS_JOINT_REVOLUTE;
+        def.a.number = WALLS + 1 + (uint64_t)k;
+        def.b.number = column == 2 ? 0 : column == SIDE - 1 ? def.a.number - 3 : def.a.number + 1;
+        def.point = world->bodies.position[slot];
+        def.point.x += column == SIDE - 1 ? -0.3 : 0.1;
+        if (k % 4 == 0) {
+            def.lower = -0.3;
+            def.upper = 0.2;
+        }
+        if (k % 6 == 0) {
+            def.motor.kind = TALUS_MOTOR_SPEED;
+            def.motor.target = 3.0;
+            def.motor.max_effort = 0.5;
+        }
+        CHECK_OK(talus_world_add_joint(world, &def, NULL));
+    }
+}
+
+/* What is changed in a world before it is stepped. */
+typedef void Change(TalusWorld *world);
+
+/* Steps two worlds with other slots, both changed alike. Returns the number of contacts at the end. */
+static int compare_changed(Kind kind, const TalusWorldDef *def, Change *change, int before,
+                           int after)
+{
+    enum { HOLES = BODIES / 3 };
+    make_order(plain_order, BODIES, 0);
+    make_order(other_order, BODIES + HOLES, 29);
+    Recipe plain = {kind, BODIES, plain_order, *def, 0}, other = plain;
+    other.order = other_order;
+    other.holes = HOLES;
+    TalusWorld *a = make_recipe(&plain), *b = make_recipe(&other);
+    compare_steps(a, b, before);
+    change(a);
+    change(b);
+    compare_steps(a, b, after);
+    int contacts = a->contact_count;
+    talus_world_destroy(a);
+    talus_world_destroy(b);
+    return contacts;
+}
+
+TEST(joints_in_any_slots)
+{
+    static const char *solver[] = {"auto", "apgd", "gs"};
+    TalusWorldDef def = quick_def(1);
+    for (int k = 0; k < 3; k++) {
+        def.solver = solver[k];
+        CHECK(compare_changed(SHAPES, &def, add_joints, 0, 8) > 0);
+    }
+}
+
+static void add_low_sink(TalusWorld *world)
+{
+    CHECK_OK(talus_world_add_sink(world, 2, 0.25));
+}
+
+/* Many bodies leave at once. Their energies are in the ledger and in the load limit of compliant contacts. */
+TEST(sinks_in_any_slots)
+{
+    TalusWorldDef def = quick_def(1);
+    CHECK(compare_changed(SPHERES, &def, add_low_sink, 40, 20) > 0);
+}
+
+static void push_bodies(TalusWorld *world)
+{
+    for (uint64_t id = WALLS + 1; id <= BODIES; id++) {
+        TalusVec3 force = {0.1 * (double)(id % 7), -0.1 / (double)id, 0.3 * (double)(id % 3)};
+        CHECK_OK(talus_world_set_force(world, (TalusBodyId){id}, force, zero));
+    }
+}
+
+TEST(forces_in_any_slots)
+{
+    TalusWorldDef def = quick_def(1);
+    CHECK(compare_changed(SPHERES, &def, push_bodies, 30, 20) > 0);
+}
+
+static void check_some_sleep(TalusWorld *world)
+{
+    CHECK(world->sleep.asleep > 10);
+}
+
+/* A high limit of calm: islands fall asleep and wake again while bodies still fall. */
+TEST(sleep_in_any_slots)
+{
+    TalusWorldDef def = quick_def(1);
+    def.sleep_speed = 50.0;
+    def.sleep_steps = 3;
+    compare_changed(SPHERES, &def, check_some_sleep, 80, 20);
 }
 
 /* ---- hash ---- */
@@ -211,6 +315,10 @@ int main(void)
     RUN(spheres_in_any_slots);
     RUN(shapes_in_any_slots);
     RUN(solvers_with_other_sums_and_orders);
+    RUN(joints_in_any_slots);
+    RUN(sinks_in_any_slots);
+    RUN(forces_in_any_slots);
+    RUN(sleep_in_any_slots);
     RUN(a_hash_is_of_ids_and_states);
     RUN(slots_used_again);
     return talus_test_result();
