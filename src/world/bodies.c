@@ -239,8 +239,7 @@ static void add_exchange_energy(const TalusWorld *world, int slot, double sign,
     if (!talus_slot_is_dynamic(b, slot))
         return;
     double kinetic = sign * talus_slot_kinetic(world, slot);
-    double potential =
-        -sign * b->mass[slot] * talus_dot(world->def.gravity, b->position[slot]);
+    double potential = -sign * b->mass[slot] * talus_dot(world->def.gravity, b->position[slot]);
     talus_sum_add(&exchange->kinetic, &kinetic, 1);
     talus_sum_add(&exchange->potential, &potential, 1);
 }
