@@ -8,17 +8,20 @@
 #include "base/rng.h"
 #include "world/ids.h"
 
-/* SPHERES: of two sizes. SHAPES: spheres, boxes, cylinders and capsules by turns, a driven box among them. */
-typedef enum Kind { SPHERES, SHAPES } Kind;
+/* SPHERES: of two sizes. SHAPES: spheres, boxes, cylinders and capsules by turns, a driven box among them. FLYING: spheres
+ * of any size within an octave, with random velocities. */
+typedef enum Kind { SPHERES, SHAPES, FLYING } Kind;
 
-enum { WALLS = 5, SIDE = 8, LAYER = SIDE * SIDE, MAX_BODIES = 1000, KINDS = 4 };
+enum { WALLS = 5, SIDE = 8, LAYER = SIDE * SIDE, MAX_BODIES = 2600, KINDS = 4 };
 
-/* What a world is made from. The same seed gives the same bodies; order[k] is the body that is added as number k. */
+/* What a world is made from. The same seed gives the same bodies; order[k] is the body that is added as number k. Bodies
+ * from `bodies` on are removed again and leave dead slots. */
 typedef struct Recipe {
     Kind kind;
     int bodies; /* walls included */
     const int *order;
     TalusWorldDef def;
+    int holes; /* number of bodies that are removed again */
 } Recipe;
 
 static inline TalusShapeDef shape_of_turn(int turn)
@@ -53,7 +56,14 @@ static inline void add_body(TalusWorld *world, Kind kind, int i)
                                      {s, 0.0, -s, 0.0},
                                      {s, -s, 0.0, 0.0},
                                      {s, s, 0.0, 0.0}};
+    TalusVec3 velocity = {0.0, 0.0, 0.0};
+    if (kind == FLYING) {
+        radius = 0.055 + 0.05 * talus_rng_uniform(&rng);
+        velocity.x = 4.0 * talus_rng_uniform(&rng) - 2.0;
+        velocity.z = 4.0 * talus_rng_uniform(&rng) - 2.0;
+    }
     batch.count = 1;
+    batch.velocity = i < WALLS ? NULL : &velocity;
     batch.shape = i < WALLS ? KINDS : turn % KINDS;
     batch.fixed = i < WALLS;
     batch.position = i < WALLS ? &wall[i] : &at;
@@ -75,7 +85,7 @@ static inline void add_shapes(TalusWorld *world)
 /* Gives the body in each slot the id of the body that it is: i + 1 for body i. */
 static inline void set_ids(TalusWorld *world, const Recipe *r)
 {
-    for (int slot = 0; slot < r->bodies; slot++)
+    for (int slot = 0; slot < r->bodies + r->holes; slot++)
         world->bodies.id[slot] = (uint64_t)r->order[slot] + 1;
     CHECK_OK(talus_ids_index_loaded(&world->bodies));
 }
@@ -84,10 +94,37 @@ static inline TalusWorld *make_recipe(const Recipe *r)
 {
     TalusWorld *world = make_world(&r->def);
     add_shapes(world);
-    for (int k = 0; k < r->bodies; k++)
+    for (int k = 0; k < r->bodies + r->holes; k++)
         add_body(world, r->kind, r->order[k]);
     set_ids(world, r);
+    for (int i = r->bodies; i < r->bodies + r->holes; i++)
+        CHECK_OK(talus_world_remove_body(world, (TalusBodyId){(uint64_t)i + 1}));
     return world;
+}
+
+/* Joins bodies of a row: chains of three and four by balls and hinges with limits and motors, a loop, and some bodies to
+ * the fixed world. */
+static inline void add_joints(TalusWorld *world, int bodies)
+{
+    for (int k = 0; k < bodies - WALLS; k++) {
+        TalusJointDef def = talus_joint_def_default();
+        int column = k % SIDE, slot = talus_slot_of(world, (TalusBodyId){WALLS + 1 + (uint64_t)k});
+        def.kind = k % 2 ? TALUS_JOINT_BALL : TALUS_JOINT_REVOLUTE;
+        def.a.number = WALLS + 1 + (uint64_t)k;
+        def.b.number = column == 2 ? 0 : column == SIDE - 1 ? def.a.number - 3 : def.a.number + 1;
+        def.point = world->bodies.position[slot];
+        def.point.x += column == SIDE - 1 ? -0.3 : 0.1;
+        if (k % 4 == 0) {
+            def.lower = -0.3;
+            def.upper = 0.2;
+        }
+        if (k % 6 == 0) {
+            def.motor.kind = TALUS_MOTOR_SPEED;
+            def.motor.target = 3.0;
+            def.motor.max_effort = 0.5;
+        }
+        CHECK_OK(talus_world_add_joint(world, &def, NULL));
+    }
 }
 
 /* order: 0, 1, .. or, with a seed, any order. */

@@ -137,6 +137,22 @@ TEST(vectors_come_back_as_they_went)
     free(y);
 }
 
+TEST(random_numbers_are_the_same)
+{
+    NEEDS_CUDA();
+    FOR_CASES(c)
+    {
+        double *x = vector(c.n), *y = vector(c.n), *there = upload(NULL, c.n);
+        cpu->vector.randomise(c.op, x);
+        cuda->vector.randomise(&c.device, there);
+        cuda->vector.get(&c.device, y, there, (size_t)c.n);
+        CHECK(memcmp(x, y, (size_t)c.n * sizeof *x) == 0 && x[0] != x[1]);
+        cuda->vector.release(there);
+        free(x);
+        free(y);
+    }
+}
+
 /* One vector's sum of many partial ones, and up to TALUS_VECTORS at once. */
 static void sum_and_combine(int blocks)
 {
@@ -397,6 +413,7 @@ int main(void)
     cuda = talus_backend_find("cuda");
     RUN(sums_that_failed_are_no_numbers);
     RUN(vectors_come_back_as_they_went);
+    RUN(random_numbers_are_the_same);
     RUN(sums_and_combinations);
     RUN(bodies_move_alike);
     RUN(products_and_metrics_are_the_same);

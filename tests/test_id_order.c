@@ -4,8 +4,8 @@
 
 #include "world/id_order.h"
 
-/* Several blocks of numbers (backend/groups.h). */
-enum { BODIES = WALLS + 10 * LAYER, STEPS = 60 };
+/* Several blocks of numbers (backend/groups.h). FEW: of the worlds that are changed. */
+enum { BODIES = WALLS + 10 * LAYER, STEPS = 60, FEW = WALLS + 3 * LAYER };
 
 static int plain_order[MAX_BODIES], other_order[MAX_BODIES];
 
@@ -62,7 +62,12 @@ static void compare_steps(TalusWorld *a, TalusWorld *b, int steps)
         CHECK(same_bits(p.ledger.kinetic, q.ledger.kinetic));
         CHECK(same_bits(p.ledger.friction, q.ledger.friction));
         CHECK(same_bits(p.ledger.elastic, q.ledger.elastic));
+        CHECK(same_bits(p.ledger.potential, q.ledger.potential));
+        /* bodies were added one by one, in different orders, before step 1 */
+        CHECK(p.step == 1 || same_bits(p.ledger.exchange, q.ledger.exchange));
+        CHECK(same_bits(p.ledger.imbalance, q.ledger.imbalance));
         CHECK(same_bits(p.overlap.mean, q.overlap.mean));
+        CHECK(talus_world_hash(a) == talus_world_hash(b));
         if (!CHECK_INT(count_different(a, b), 0))
             return;
     }
@@ -70,13 +75,15 @@ static void compare_steps(TalusWorld *a, TalusWorld *b, int steps)
 
 static void compare_orders(Kind kind, const char *solver, double tolerance, int threads)
 {
+    enum { HOLES = BODIES / 3 };
     make_order(plain_order, BODIES, 0);
-    make_order(other_order, BODIES, 17);
-    Recipe plain = {kind, BODIES, plain_order, quick_def(1)};
+    make_order(other_order, BODIES + HOLES, 17);
+    Recipe plain = {kind, BODIES, plain_order, quick_def(1), 0};
     plain.def.solver = solver;
     plain.def.tolerance = tolerance;
     Recipe other = plain;
     other.order = other_order;
+    other.holes = HOLES;
     other.def.threads = threads;
     TalusWorld *a = make_recipe(&plain), *b = make_recipe(&other);
     compare_steps(a, b, STEPS);
@@ -102,6 +109,113 @@ TEST(solvers_with_other_sums_and_orders)
     static const char *solver[] = {"gs", "gs-coulomb", "lbfgs-fb", "apgd"};
     for (int k = 0; k < 4; k++)
         compare_orders(k == 1 ? SPHERES : SHAPES, solver[k], 1e-2, 2);
+}
+
+/* ---- joints, sleep, sinks ---- */
+
+static void join_bodies(TalusWorld *world)
+{
+    add_joints(world, FEW);
+}
+
+/* What is changed in a world before it is stepped. */
+typedef void Change(TalusWorld *world);
+
+/* Steps two worlds with other slots, both changed alike. Returns the number of contacts at the end. */
+static int compare_changed(Kind kind, const TalusWorldDef *def, Change *change, int before,
+                           int after)
+{
+    enum { HOLES = FEW / 3 };
+    make_order(plain_order, FEW, 0);
+    make_order(other_order, FEW + HOLES, 29);
+    Recipe plain = {kind, FEW, plain_order, *def, 0}, other = plain;
+    other.order = other_order;
+    other.holes = HOLES;
+    TalusWorld *a = make_recipe(&plain), *b = make_recipe(&other);
+    compare_steps(a, b, before);
+    change(a);
+    change(b);
+    compare_steps(a, b, after);
+    int contacts = a->contact_count;
+    talus_world_destroy(a);
+    talus_world_destroy(b);
+    return contacts;
+}
+
+TEST(joints_in_any_slots)
+{
+    static const char *solver[] = {"auto", "apgd", "gs"};
+    TalusWorldDef def = quick_def(1);
+    for (int k = 0; k < 3; k++) {
+        def.solver = solver[k];
+        CHECK(compare_changed(SHAPES, &def, join_bodies, 0, 8) > 0);
+    }
+}
+
+static void add_low_sink(TalusWorld *world)
+{
+    CHECK_OK(talus_world_add_sink(world, 2, 0.25));
+}
+
+/* Many bodies leave at once. Their energies are in the ledger and in the load limit of compliant contacts. */
+TEST(sinks_in_any_slots)
+{
+    TalusWorldDef def = quick_def(1);
+    CHECK(compare_changed(SPHERES, &def, add_low_sink, 40, 20) > 0);
+}
+
+static void push_bodies(TalusWorld *world)
+{
+    for (uint64_t id = WALLS + 1; id <= FEW; id++) {
+        TalusVec3 force = {0.1 * (double)(id % 7), -0.1 / (double)id, 0.3 * (double)(id % 3)};
+        CHECK_OK(talus_world_set_force(world, (TalusBodyId){id}, force, zero));
+    }
+}
+
+TEST(forces_in_any_slots)
+{
+    TalusWorldDef def = quick_def(1);
+    CHECK(compare_changed(SPHERES, &def, push_bodies, 30, 20) > 0);
+}
+
+static void check_some_sleep(TalusWorld *world)
+{
+    CHECK(world->sleep.asleep > 10);
+}
+
+/* A high limit of calm: islands fall asleep and wake again while bodies still fall. */
+TEST(sleep_in_any_slots)
+{
+    TalusWorldDef def = quick_def(1);
+    def.sleep_speed = 50.0;
+    def.sleep_steps = 3;
+    compare_changed(SPHERES, &def, check_some_sleep, 80, 20);
+}
+
+/* ---- hash ---- */
+
+/* Two bodies that exchange states have another hash, as any bit of a state and the time have. */
+TEST(a_hash_is_of_ids_and_states)
+{
+    TalusWorldDef def = quick_def(1);
+    TalusWorld *world = make_world(&def);
+    for (int k = 0; k < 3; k++)
+        REQUIRE_OK(add_one(world, ball, talus_vec3(k, 0.0, 5.0), NULL));
+    TalusBodies *b = &world->bodies;
+    uint64_t hash = talus_world_hash(world);
+    TalusVec3 first = b->position[0];
+    b->position[0] = b->position[1];
+    b->position[1] = first;
+    CHECK(talus_world_hash(world) != hash);
+    b->position[1] = b->position[0];
+    b->position[0] = first;
+    CHECK(talus_world_hash(world) == hash);
+    b->spin[2].z = -0.0;
+    CHECK(talus_world_hash(world) != hash);
+    b->spin[2].z = 0.0;
+    world->steps++;
+    CHECK(talus_world_hash(world) != hash);
+    talus_world_destroy(world);
 }
 
 /* ---- slots used again ---- */
@@ -153,7 +267,7 @@ TEST(slots_used_again)
 {
     make_order(plain_order, BODIES, 0);
     make_order(other_order, BODIES, 4);
-    Recipe plain = {SPHERES, BODIES, plain_order, quick_def(1)}, other = plain;
+    Recipe plain = {SPHERES, BODIES, plain_order, quick_def(1), 0}, other = plain;
     other.order = other_order;
     TalusWorld *a = make_recipe(&plain), *b = make_recipe(&other), *c = NULL;
     static TalusContactState old[10 * BODIES];
@@ -182,6 +296,11 @@ int main(void)
     RUN(spheres_in_any_slots);
     RUN(shapes_in_any_slots);
     RUN(solvers_with_other_sums_and_orders);
+    RUN(joints_in_any_slots);
+    RUN(sinks_in_any_slots);
+    RUN(forces_in_any_slots);
+    RUN(sleep_in_any_slots);
+    RUN(a_hash_is_of_ids_and_states);
     RUN(slots_used_again);
     return talus_test_result();
 }

@@ -443,7 +443,8 @@ TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const 
 /* Frees memory that the library gave to the caller: talus_world_save, and the note of talus_checkpoint_read. */
 void talus_free(void *bytes);
 
-/* Returns a hash of the dynamic state: positions, orientations, velocities and spins of living bodies, and time. */
+/* Returns a hash of the dynamic state: time, and ids, positions, orientations, velocities and spins of living bodies. It
+ * does not depend on where bodies are in memory. */
 uint64_t talus_world_hash(const TalusWorld *world);
 
 #ifdef __cplusplus

@@ -27,6 +27,9 @@ OPERATION(void, vector, get, (const TalusOperator *op, double *host, const doubl
           size_t n))
 OPERATION(void, vector, copy, (const TalusOperator *op, double *to, const double *from, size_t n))
 OPERATION(void, vector, zero, (const TalusOperator *op, double *vector, size_t n))
+/* Fills the vector with the numbers of talus_random_entry (random.h), which look random and do not depend on where a block
+ * is in the list. */
+OPERATION(void, vector, randomise, (const TalusOperator *op, double *vector))
 /* Returns x'y. */
 OPERATION(double, vector, dot, (const TalusOperator *op, const double *x, const double *y))
 /* sums[k] = x[k]'y for at most TALUS_VECTORS vectors. */

@@ -1,8 +1,9 @@
 /* backend/priority.h - priorities of contacts for colouring, from their keys; for host and device.
  *
  * Contacts get their colours in the order of falling priority, each the lowest colour that is free at its bodies. A
- * priority is a hash of the numbers of the contact's two bodies and of its index among the contacts of that pair. It
- * does not depend on the contact's run, since colours must not depend on the form in which a contact is stored.
+ * priority is a hash of the numbers of the contact's two bodies and of its index among the contacts of that pair. The
+ * hash is bijective, so that the first contacts of different pairs have different priorities as long as body numbers
+ * fit in 32 bits. It does not depend on the contact's run, since colours must not depend on the form in which a contact is stored.
  * Contacts of different pairs with equal priorities, which are possible but very rare, are ordered by the numbers of
  * their bodies; contacts of one pair by their indices in the list, which follow the keys. The colour of a contact thus
  * depends on the contacts that share bodies with it, on the neighbours of these, and so on for a few steps (chains of
@@ -11,18 +12,9 @@
 #define TALUS_BACKEND_PRIORITY_H
 
 #include "backend/operator.h"
+#include "base/hash.h"
 
 #include <stdint.h>
-#include <talus/math.h>
-
-/* Returns a hash of x. It is bijective, so that the first contacts of different pairs have different priorities as
- * long as body numbers fit in 32 bits. */
-TALUS_INLINE uint64_t talus_mix_priority(uint64_t x)
-{
-    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return x ^ x >> 32;
-}
 
 /* Largest index of a contact in its pair that changes its priority. A pair with more contacts has a heavy body, whose
  * contacts get no colour, or two bodies that impulses do not move: priorities of further contacts need not differ. */
@@ -45,9 +37,9 @@ TALUS_INLINE uint64_t talus_contact_priority(const int32_t (*pair)[2],
                                              const TalusBodyNumbers *numbers, int i)
 {
     uint64_t a = talus_body_number(numbers, pair[i][0]), b = talus_body_number(numbers, pair[i][1]);
-    uint64_t key = talus_mix_priority(a ^ (b << 32 | b >> 32));
+    uint64_t key = talus_hash_mix(a ^ (b << 32 | b >> 32));
     int index = talus_pair_index(pair, i);
-    return index ? talus_mix_priority(key + (uint64_t)index) : key;
+    return index ? talus_hash_mix(key + (uint64_t)index) : key;
 }
 
 /* True if contact i is coloured before contact j, given that their priorities are equal. */

@@ -1,16 +1,18 @@
-/* base/hash.h - 64-bit hashing of bytes, for state hashes and checksums (not for security). */
+/* base/hash.h - 64-bit hashing of bytes, for state hashes and checksums (not for security); talus_hash_mix for host and
+ * device. */
 #ifndef TALUS_BASE_HASH_H
 #define TALUS_BASE_HASH_H
 
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <talus/math.h>
 
 /* `hash` of the first call of talus_hash; also the increment of random generators (rng.h). */
 #define TALUS_HASH_SEED UINT64_C(0x9e3779b97f4a7c15)
 
 /* A bijective mix of 64 bits (two rounds of multiply and xor-shift). */
-static inline uint64_t talus_hash_mix(uint64_t x)
+TALUS_INLINE uint64_t talus_hash_mix(uint64_t x)
 {
     x ^= x >> 32;
     x *= UINT64_C(0xd6e8feb86659fd93);

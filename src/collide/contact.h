@@ -67,9 +67,9 @@ typedef struct TalusBodyView {
     /* The order of bodies by their ids. rank[slot]: number of bodies with a lower id. at_rank[rank]: slot of the body
      * with that rank. Both NULL: ids ascend with slots. */
     const uint32_t *rank, *at_rank;
-    /* Used if rank is given. id: by slot. last_id: highest id at the last detection; a body with a higher id is new in
-     * its slot, and the contacts of that slot in the list are those of the body before it. */
-    const uint64_t *id;
+    const uint64_t *id; /* by slot; NULL, if rank is NULL too: the id is the slot + 1 */
+    /* Used if rank is given: highest id at the last detection. A body with a higher id is new in its slot, and the
+     * contacts of that slot in the list are those of the body before it. */
     uint64_t last_id;
 } TalusBodyView;
 

@@ -2,16 +2,18 @@
 #include "collide/grid.h"
 
 #include "base/memory.h"
-#include "base/rng.h"
 #include "base/status.h"
 #include "collide/errors.h"
 
 #include <float.h>
 
-enum {
-    SMALL_SAMPLE = 16, /* with fewer free bodies in random slots, the first free ones are sampled */
-    GRAIN = 8192       /* bodies or entries of a chunk */
-};
+enum { GRAIN = 8192 }; /* bodies or entries of a chunk */
+
+/* The bodies from which a grid is chosen (grid_level.h). */
+typedef struct Sample {
+    uint32_t body[TALUS_GRID_SAMPLE]; /* slots, in any order */
+    int count;
+} Sample;
 
 /* Fat radius of body i, m. */
 static double fat_radius(const TalusGrid *grid, uint32_t i)
@@ -29,49 +31,75 @@ static bool is_wall(const TalusGrid *grid, uint32_t i)
 
 /* ---- sample ---------------------------------------------------------------------------------- */
 
-/* True if slot i has a free body with finite position and velocity that is no wall. */
-static bool can_be_sampled(const TalusBodyView *v, int i)
+/* Arguments of the loops that draw the sample. */
+typedef struct Draw {
+    const TalusBodyView *bodies;
+    uint64_t limit;     /* talus_sample_limit */
+    atomic_llong free;  /* number of free bodies */
+    atomic_llong drawn; /* number of bodies of the sample */
+    uint32_t *slot;     /* [TALUS_GRID_SAMPLE]: their slots */
+} Draw;
+
+/* Counts the free bodies in slots begin .. end - 1. */
+static void count_free_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    if (v->shape[i] < 0 || !talus_is_free(v, i) ||
-        talus_shape_has(talus_body_kind(v, (uint32_t)i), TALUS_TRAIT_WALL))
-        return false;
-    TalusVec3 x = v->position[i], u = v->velocity[i];
-    return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
+    Draw *draw = context;
+    const TalusBodyView *v = draw->bodies;
+    int count = 0;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        count += (v->shape[i] >= 0) & (v->mobility[i] == TALUS_MOBILITY_FREE);
+    atomic_fetch_add(&draw->free, count);
 }
 
-/* Samples slots at random, because a regular stride could meet the same place in every row of bodies. The same number
- * of slots gives the same sample. Writes the sampled free bodies, some perhaps twice, to `out`; returns their
- * number. */
-static int sample_random(const TalusBodyView *v, uint32_t *out)
+/* Adds the bodies of the sample that are in slots begin .. end - 1; drops those that exceed its capacity. */
+static void draw_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    TalusRng rng = talus_rng_from_seed((uint64_t)v->count);
+    Draw *draw = context;
+    uint32_t own[TALUS_GRID_SAMPLE];
     int count = 0;
-    for (int k = 0; k < TALUS_GRID_SAMPLE; k++) {
-        int i = (int)talus_rng_below(&rng, (uint64_t)v->count);
-        if (can_be_sampled(v, i))
-            out[count++] = (uint32_t)i;
-    }
-    return count;
+    (void)chunk;
+    for (int64_t i = begin; i < end && count < TALUS_GRID_SAMPLE; i++)
+        if (talus_sample_hash(draw->bodies, i) <= draw->limit &&
+            talus_can_be_sampled(draw->bodies, i))
+            own[count++] = (uint32_t)i;
+    long long first = atomic_fetch_add(&draw->drawn, count);
+    for (int k = 0; k < count && first + k < TALUS_GRID_SAMPLE; k++)
+        draw->slot[first + k] = own[k];
 }
 
-/* Writes the first TALUS_GRID_SAMPLE bodies that can be sampled to `out`; returns their number. */
-static int sample_first(const TalusBodyView *v, uint32_t *out)
+/* Fills the sample. */
+static void draw_sample(const TalusBodyView *v, TalusPool *pool, Sample *sample)
 {
-    int count = 0;
-    for (int i = 0; i < v->count && count < TALUS_GRID_SAMPLE; i++) {
-        if (can_be_sampled(v, i))
-            out[count++] = (uint32_t)i;
-    }
-    return count;
+    Draw draw = {.bodies = v, .slot = sample->body};
+    talus_parallel(pool, v->count, GRAIN, count_free_chunk, &draw);
+    draw.limit = talus_sample_limit(atomic_load(&draw.free));
+    talus_parallel(pool, v->count, GRAIN, draw_chunk, &draw);
+    long long drawn = atomic_load(&draw.drawn);
+    sample->count = drawn < TALUS_GRID_SAMPLE ? (int)drawn : TALUS_GRID_SAMPLE;
+}
+
+/* Returns the mean of the sampled bodies' entries of an array of vectors along one axis, none larger than `largest`. */
+static double mean_along(const Sample *sample, const TalusVec3 *of, int axis, double largest)
+{
+    double rounder = talus_term_rounder(largest), sum = 0.0;
+    for (int i = 0; i < sample->count; i++)
+        sum += talus_round_term(talus_along(of[sample->body[i]], axis), rounder);
+    return sum / sample->count;
 }
 
 /* Sets grid->drift, the mean velocity of the sample. */
-static void choose_drift(TalusGrid *grid, const uint32_t *sample, int count)
+static void choose_drift(TalusGrid *grid, const Sample *sample)
 {
-    TalusVec3 sum = {0.0, 0.0, 0.0};
-    for (int i = 0; i < count; i++)
-        sum = talus_add(sum, grid->bodies->velocity[sample[i]]);
-    grid->drift = talus_scale(1.0 / count, sum);
+    const TalusVec3 *velocity = grid->bodies->velocity;
+    double largest = 0.0;
+    for (int i = 0; i < sample->count; i++) {
+        TalusVec3 u = velocity[sample->body[i]];
+        largest = fmax(largest, fmax(fmax(fabs(u.x), fabs(u.y)), fabs(u.z)));
+    }
+    grid->drift = talus_vec3(mean_along(sample, velocity, 0, largest),
+                             mean_along(sample, velocity, 1, largest),
+                             mean_along(sample, velocity, 2, largest));
 }
 
 /* Returns the candidate for edge_factor (talus_edge_factor) with the lowest cost of the search. */
@@ -88,26 +116,36 @@ static double choose_edge_factor(const int histogram[TALUS_EDGE_FACTORS])
     return edge_factor;
 }
 
-/* Sets unit, per_unit, edge_factor and large of the grid (TalusGrid) from the fat radii of the sample. Bin k of the
- * histogram counts fat radii in (1 + k/32 .. 1 + (k + 1)/32) 2^i, for all i. */
-static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
+/* Counts the fat radii of the sample in the histogram: bin k has those in (1 + k/32 .. 1 + (k + 1)/32) 2^i, for all i.
+ * Returns their mean; infinity or NaN if one is. */
+static double measure_sample(const TalusGrid *grid, const Sample *sample,
+                             int histogram[TALUS_EDGE_FACTORS])
 {
-    int histogram[TALUS_EDGE_FACTORS] = {0};
-    double sum = 0.0;
-    for (int i = 0; i < count; i++) {
-        double fat = fat_radius(grid, sample[i]);
+    double fat[TALUS_GRID_SAMPLE], largest = 0.0, sum = 0.0;
+    for (int i = 0; i < sample->count; i++) {
+        fat[i] = fat_radius(grid, sample->body[i]);
         int exponent;
-        double fraction = frexp(fat * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
-        if (fat > 0.0 && fat < INFINITY)
+        double fraction = frexp(fat[i] * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
+        if (fat[i] > 0.0 && fat[i] < INFINITY)
             histogram[(int)((2.0 * fraction - 1.0) * TALUS_EDGE_FACTORS)]++;
-        sum += fat;
+        largest = fmax(largest, fat[i]);
     }
-    int exponent = 0;
-    if (sum > 0.0 && sum < INFINITY)
-        frexp(sum / count, &exponent);
+    double rounder = talus_term_rounder(largest);
+    for (int i = 0; i < sample->count; i++)
+        sum += talus_round_term(fat[i], rounder);
+    return sum / sample->count;
+}
+
+/* Sets unit, per_unit, edge_factor and large of the grid (TalusGrid) from the fat radii of the sample. */
+static void choose_sizes(TalusGrid *grid, const Sample *sample)
+{
+    int histogram[TALUS_EDGE_FACTORS] = {0}, exponent = 0;
+    double mean = measure_sample(grid, sample, histogram);
+    if (mean > 0.0 && mean < INFINITY)
+        frexp(mean, &exponent);
     grid->unit = ldexp(1.0, exponent);
     grid->per_unit = 1.0 / grid->unit;
-    grid->large = sum < INFINITY ? TALUS_GRID_LARGE * sum / count : INFINITY;
+    grid->large = mean < INFINITY ? TALUS_GRID_LARGE * mean : INFINITY;
     grid->edge_factor = choose_edge_factor(histogram);
     if (grid->bodies->period) /* fit.h would refuse or clip a larger body in the grid */
         grid->large = fmin(grid->large, 0.25 * talus_shortest_period(grid->bodies->period));
@@ -116,40 +154,39 @@ static void choose_sizes(TalusGrid *grid, const uint32_t *sample, int count)
 /* Sets *low and *high, the range of the box along one axis, in units: mean -+ four mean deviations of the sample's
  * positions, cut at the outermost. This contains all of a uniform bed, and is hardly wider if a few bodies are far
  * away. */
-static void choose_range(const TalusGrid *grid, const uint32_t *sample, int count, int axis,
-                         double *low, double *high)
+static void choose_range(const TalusGrid *grid, const Sample *sample, int axis, double *low,
+                         double *high)
 {
-    const double *x = (const double *)grid->bodies->position + axis;
-    double sum = 0.0, deviation = 0.0, least = INFINITY, most = -INFINITY;
-    for (int i = 0; i < count; i++)
-        sum += x[3 * (size_t)sample[i]];
-    double mean = sum / count;
-    for (int i = 0; i < count; i++) {
-        double xi = x[3 * (size_t)sample[i]];
-        deviation += fabs(xi - mean) / count;
-        least = fmin(least, xi);
-        most = fmax(most, xi);
+    const TalusVec3 *position = grid->bodies->position;
+    double least = INFINITY, most = -INFINITY, sum = 0.0;
+    for (int i = 0; i < sample->count; i++) {
+        double x = talus_along(position[sample->body[i]], axis);
+        least = fmin(least, x);
+        most = fmax(most, x);
     }
+    double mean = mean_along(sample, position, axis, fmax(fabs(least), fabs(most)));
+    double rounder = talus_term_rounder(most - least);
+    for (int i = 0; i < sample->count; i++)
+        sum += talus_round_term(fabs(talus_along(position[sample->body[i]], axis) - mean), rounder);
+    double deviation = sum / sample->count;
     *low = fmax(least, mean - 4.0 * deviation) / grid->unit;
     *high = fmin(most, mean + 4.0 * deviation) / grid->unit;
 }
 
 /* Samples the bodies and sets sampled, drift, unit, per_unit, edge_factor, large, low and high of the grid. Sets only
  * sampled = 0 if no body can be sampled. */
-static void choose_parameters(TalusGrid *grid)
+static void choose_parameters(TalusGrid *grid, TalusPool *pool)
 {
-    uint32_t sample[TALUS_GRID_SAMPLE];
-    int count = grid->bodies->count > TALUS_GRID_SAMPLE ? sample_random(grid->bodies, sample) : 0;
-    if (count < SMALL_SAMPLE)
-        count = sample_first(grid->bodies, sample);
-    grid->sampled = count;
-    if (count == 0)
+    Sample sample;
+    draw_sample(grid->bodies, pool, &sample);
+    grid->sampled = sample.count;
+    if (sample.count == 0)
         return;
-    choose_drift(grid, sample, count);
-    choose_sizes(grid, sample, count);
-    choose_range(grid, sample, count, 0, &grid->low.x, &grid->high.x);
-    choose_range(grid, sample, count, 1, &grid->low.y, &grid->high.y);
-    choose_range(grid, sample, count, 2, &grid->low.z, &grid->high.z);
+    choose_drift(grid, &sample);
+    choose_sizes(grid, &sample);
+    choose_range(grid, &sample, 0, &grid->low.x, &grid->high.x);
+    choose_range(grid, &sample, 1, &grid->low.y, &grid->high.y);
+    choose_range(grid, &sample, 2, &grid->low.z, &grid->high.z);
 }
 
 /* ---- walls ----------------------------------------------------------------------------------- */
@@ -427,7 +464,7 @@ TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scr
     grid->image_count = 0;
     grid->fit.clipped = 0;
     grid->image = NULL;
-    choose_parameters(grid);
+    choose_parameters(grid, pool);
     TALUS_TRY(measure_walls_and_bodies(grid, pool));
     if (grid->sampled == 0)
         return TALUS_OK;

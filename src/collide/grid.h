@@ -10,7 +10,7 @@
  * The cells of a level form a box of at most two cells per body (one from 2^29 bodies on), or 27, periodic in all
  * directions. Bodies outside fold back into it, so a body far away costs nothing, and the cells of a row are contiguous
  * in memory. Cell edges are edge_factor times powers of two; edge_factor and the box are chosen from a sample of
- * bodies. These choices affect the speed of the search, never its result. Walls (wall.h) are not in the grid. */
+ * bodies (grid_level.h). These choices affect the speed of the search, never its result. Walls (wall.h) are not in the grid. */
 #ifndef TALUS_COLLIDE_GRID_H
 #define TALUS_COLLIDE_GRID_H
 

@@ -2,6 +2,7 @@
 #ifndef TALUS_COLLIDE_GRID_LEVEL_H
 #define TALUS_COLLIDE_GRID_LEVEL_H
 
+#include "base/hash.h"
 #include "collide/envelope.h"
 
 #include <string.h>
@@ -10,7 +11,7 @@ enum {
     TALUS_MAX_LEVELS = 32,     /* smaller bodies share the last level */
     TALUS_SIZE_CLASSES = 2048, /* as many as exponents of a double */
     TALUS_EDGE_FACTORS = 32,   /* candidates for edge_factor; bins for sizes within an octave */
-    TALUS_GRID_SAMPLE = 1024,  /* slots sampled to choose unit, edge_factor, large, drift and box */
+    TALUS_GRID_SAMPLE = 1024,  /* capacity of the sample of bodies from which a grid is chosen */
     TALUS_LARGE_WALLS = 64 /* if more bodies that are not free are large, all go into the grid */
 };
 
@@ -65,6 +66,52 @@ TALUS_INLINE double talus_fat_radius(const TalusBodyView *v, const TalusDetectOp
                                      TalusVec3 drift, uint32_t i)
 {
     return (v->radius[i] + talus_body_margin(v, o, drift, i)) * TALUS_GRID_SLACK;
+}
+
+/* ---- sample ----
+ * Unit, edge_factor, large, drift and box of a grid are chosen from a sample of the free bodies. Ids decide which bodies
+ * are sampled, and sums over the sample are exact: the choice depends neither on the slots of bodies and their order,
+ * nor would it on a distribution of bodies over processes, which can add counts, sums and maxima in any order. */
+
+/* Returns the largest talus_sample_hash of sampled bodies, given the number of free bodies. All bodies are sampled if
+ * the sample has room for them. Else three quarters of its capacity are filled, give or take 28: it is full nine
+ * standard deviations away. */
+TALUS_INLINE uint64_t talus_sample_limit(int64_t free_bodies)
+{
+    return free_bodies <= TALUS_GRID_SAMPLE
+               ? UINT64_MAX
+               : UINT64_MAX / (uint64_t)free_bodies * (TALUS_GRID_SAMPLE / 4 * 3);
+}
+
+/* Returns the hash of a body's id that decides whether the body is sampled. */
+TALUS_INLINE uint64_t talus_sample_hash(const TalusBodyView *v, int64_t i)
+{
+    return talus_hash_mix(v->id ? v->id[i] : (uint64_t)i + 1);
+}
+
+/* True if slot i has a free body with finite position and velocity that is no wall. */
+TALUS_INLINE bool talus_can_be_sampled(const TalusBodyView *v, int64_t i)
+{
+    if (v->shape[i] < 0 || v->mobility[i] != TALUS_MOBILITY_FREE ||
+        talus_shape_has(talus_body_kind(v, (uint32_t)i), TALUS_TRAIT_WALL))
+        return false;
+    TalusVec3 x = v->position[i], u = v->velocity[i];
+    return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
+}
+
+/* Returns a number r for talus_round_term: it rounds terms of at most `largest` in size to 41 bits of that, so that sums
+ * of TALUS_GRID_SAMPLE of them are exact, and independent of order, below 2^1000. */
+TALUS_INLINE double talus_term_rounder(double largest)
+{
+    int exponent;
+    frexp(largest, &exponent);
+    return ldexp(1.5, (exponent < 1000 ? exponent : 1000) + 11);
+}
+
+/* Returns x, rounded as talus_term_rounder says. */
+TALUS_INLINE double talus_round_term(double x, double rounder)
+{
+    return (x + rounder) - rounder;
 }
 
 /* ---- sizes ---- */

@@ -172,11 +172,11 @@ static void sum_responses(const TalusElimination *e, int vertex, double *moves, 
     }
 }
 
-/* Fills `motion` of the machine's vertices with random velocities, the same in every run; only spins if impulses in the
- * vertex's rows do not change its linear velocity. */
+/* Fills `motion` of the machine's vertices with random velocities, which do not depend on other machines; only spins if
+ * impulses in the vertex's rows do not change its linear velocity. */
 static void draw_motion(TalusElimination *e, int m)
 {
-    TalusRng rng = talus_rng_from_seed((uint64_t)m);
+    TalusRng rng = talus_rng_from_seed(0);
     for (int v = e->machine_vertex[m]; v < e->machine_vertex[m + 1]; v++) {
         double moves, turns;
         sum_responses(e, v, &moves, &turns);

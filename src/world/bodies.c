@@ -230,22 +230,31 @@ double talus_slot_kinetic(const TalusWorld *world, int slot)
     return b->mass[slot] * (0.5 * talus_dot(v, v) + rotation);
 }
 
-/* Adds `sign` times the energies of a free or sleeping body to exchange_*: sign 1 for an added body, -1 for a removed
+/* Adds `sign` times the energies of a free or sleeping body to *exchange: sign 1 for an added body, -1 for a removed
  * one. */
-static void add_exchange_energy(TalusWorld *world, int slot, double sign)
+static void add_exchange_energy(const TalusWorld *world, int slot, double sign,
+                                TalusExchange *exchange)
 {
     const TalusBodies *b = &world->bodies;
     if (!talus_slot_is_dynamic(b, slot))
         return;
-    world->exchange_kinetic += sign * talus_slot_kinetic(world, slot);
-    world->exchange_potential -=
-        sign * b->mass[slot] * talus_dot(world->def.gravity, b->position[slot]);
+    double kinetic = sign * talus_slot_kinetic(world, slot);
+    double potential = -sign * b->mass[slot] * talus_dot(world->def.gravity, b->position[slot]);
+    talus_sum_add(&exchange->kinetic, &kinetic, 1);
+    talus_sum_add(&exchange->potential, &potential, 1);
+}
+
+void talus_exchange_book(TalusWorld *world, const TalusExchange *exchange)
+{
+    world->exchange_kinetic += talus_sum_value(&exchange->kinetic);
+    world->exchange_potential += talus_sum_value(&exchange->potential);
 }
 
 TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch, TalusBodyId *ids)
 {
     TALUS_TRY(talus_batch_check(world, batch));
     TalusBodies *bodies = &world->bodies;
+    TalusExchange exchange = {0};
     double mass = 0.0;
     for (int i = 0; i < batch->count; i++)
         TALUS_TRY(compute_batch_mass(world, batch, i, &mass));
@@ -270,17 +279,18 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
         (void)compute_batch_mass(world, batch, i, &mass); /* checked before, cannot fail */
         fill_slot(world, slot, batch, i, mass);
         talus_journal_record(world, slot, -1);
-        add_exchange_energy(world, slot, 1.0);
+        add_exchange_energy(world, slot, 1.0, &exchange);
         if (ids)
             ids[i] = talus_slot_id(bodies, (uint32_t)slot);
     }
+    talus_exchange_book(world, &exchange);
     return TALUS_OK;
 }
 
-void talus_slot_remove(TalusWorld *world, int slot)
+void talus_slot_remove(TalusWorld *world, int slot, TalusExchange *exchange)
 {
     TalusBodies *bodies = &world->bodies;
-    add_exchange_energy(world, slot, -1.0);
+    add_exchange_energy(world, slot, -1.0, exchange);
     bodies->counts.living--;
     bodies->counts.general -=
         talus_slot_is_dynamic(bodies, slot) && !talus_slot_is_sphere(world, slot);
@@ -292,13 +302,15 @@ void talus_slot_remove(TalusWorld *world, int slot)
 
 TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
 {
+    TalusExchange exchange = {0};
     int slot;
     TALUS_TRY(talus_slot_find(world, id, &slot));
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_world_drop_impulses(world, slot);
     talus_wake_all(world);
     talus_slot_clear_drive(world, slot);
-    talus_slot_remove(world, slot);
+    talus_slot_remove(world, slot, &exchange);
+    talus_exchange_book(world, &exchange);
     return TALUS_OK;
 }
 

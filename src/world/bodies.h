@@ -6,6 +6,7 @@
 #ifndef TALUS_WORLD_BODIES_H
 #define TALUS_WORLD_BODIES_H
 
+#include "base/sum.h"
 #include "engine/engine.h"
 
 #include <talus/world.h>
@@ -113,9 +114,17 @@ TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *bat
 double talus_batch_radius(const TalusWorld *world, const TalusBodyBatch *batch, int i);
 /* Returns the density of the batch or, if it has none, of its material. */
 double talus_batch_density(const TalusWorld *world, const TalusBodyBatch *batch);
+/* Energies, J, of bodies that come or go together. The sums are exact: they do not depend on the order of bodies. Starts
+ * as zeros. */
+typedef struct TalusExchange {
+    TalusSum kinetic, potential;
+} TalusExchange;
+
+/* Adds the energies to TalusWorld.exchange_*. */
+void talus_exchange_book(TalusWorld *world, const TalusExchange *exchange);
 /* Marks the slot dead (shape -1), records the change in the journal and subtracts the energies of a free or sleeping
- * body from TalusWorld.exchange_*. The other arrays keep their values, so that a rollback can restore the body. */
-void talus_slot_remove(TalusWorld *world, int slot);
+ * body from *exchange. The other arrays keep their values, so that a rollback can restore the body. */
+void talus_slot_remove(TalusWorld *world, int slot, TalusExchange *exchange);
 /* Returns the kinetic energy of a body, J; 0 if it is fixed or driven, since its mass is 0. */
 double talus_slot_kinetic(const TalusWorld *world, int slot);
 /* Copy position, velocity, spin and orientation of `count` bodies: gather from slot[k] of the arrays to state[k],

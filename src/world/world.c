@@ -290,19 +290,24 @@ TalusPeriod talus_world_period(const TalusWorld *world)
     return world->def.period;
 }
 
+/* Returns a hash of one body: its id and its state. */
+static uint64_t hash_body(const TalusBodies *bodies, int slot)
+{
+    uint64_t hash = talus_hash(TALUS_HASH_SEED, &bodies->id[slot], sizeof bodies->id[slot]);
+    hash = talus_hash(hash, &bodies->position[slot], sizeof(TalusVec3));
+    hash = talus_hash(hash, &bodies->orientation[slot], sizeof(TalusQuat));
+    hash = talus_hash(hash, &bodies->velocity[slot], sizeof(TalusVec3));
+    return talus_hash(hash, &bodies->spin[slot], sizeof(TalusVec3));
+}
+
 uint64_t talus_world_hash(const TalusWorld *world)
 {
     const TalusBodies *bodies = &world->bodies;
     talus_world_refresh(world, false);
     double time = talus_world_time(world);
     uint64_t hash = talus_hash(TALUS_HASH_SEED, &time, sizeof time);
-    for (int i = 0; i < bodies->counts.slots; i++) {
-        if (bodies->shape[i] < 0)
-            continue;
-        hash = talus_hash(hash, &bodies->position[i], sizeof(TalusVec3));
-        hash = talus_hash(hash, &bodies->orientation[i], sizeof(TalusQuat));
-        hash = talus_hash(hash, &bodies->velocity[i], sizeof(TalusVec3));
-        hash = talus_hash(hash, &bodies->spin[i], sizeof(TalusVec3));
-    }
+    for (int i = 0; i < bodies->counts.slots; i++)
+        if (bodies->shape[i] >= 0)
+            hash += hash_body(bodies, i); /* a sum modulo 2^64 is the same in any order of bodies */
     return hash;
 }

@@ -1,6 +1,7 @@
 /* backend/cpu/vector.c - vector operations; sums are over groups of blocks (backend/groups.h). */
 #include "backend/cpu/cpu.h"
 #include "backend/groups.h"
+#include "backend/random.h"
 
 #include <string.h>
 
@@ -42,6 +43,31 @@ double talus_cpu_vector_dot(const TalusOperator *op, const double *x, const doub
     VectorPass pass = {.x = x, .other = y, .partial = op->scratch->partial, .rows = op->rows};
     talus_cpu_for_each_group(op, dot_group, &pass);
     return talus_groups_sum(talus_cpu_group_count(op), pass.partial);
+}
+
+/* Arguments of randomise_chunk. */
+typedef struct RandomPass {
+    const TalusOperator *op;
+    double *x;
+} RandomPass;
+
+/* talus_cpu_vector_randomise for the blocks [begin, end). */
+static void randomise_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const RandomPass *pass = context;
+    const TalusOperator *op = pass->op;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        uint64_t key = talus_random_key((const int32_t(*)[2])op->pair, &op->numbers, (int)i);
+        for (int k = 0; k < op->rows; k++)
+            pass->x[i * op->rows + k] = talus_random_entry(key, k);
+    }
+}
+
+void talus_cpu_vector_randomise(const TalusOperator *op, double *x)
+{
+    RandomPass pass = {op, x};
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, randomise_chunk, &pass);
 }
 
 /* talus_cpu_vector_axpby for entries [begin, end). */

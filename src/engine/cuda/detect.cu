@@ -76,13 +76,14 @@ static CuDetect detect_arguments(const TalusEngine *e, const TalusDetectOptions 
                 NULL,
                 e->period.at,
                 b->ranked ? b->rank.at : nullptr,
-                b->ranked ? b->at_rank.at : nullptr,
-                NULL,
+                nullptr, /* no kernel needs at_rank */
+                b->ids_differ ? b->id.at : nullptr,
                 0};
     d.options = *options;
     d.filter = e->filter;
     d.grid = g->grid;
     d.slots = b->slots;
+    d.sample_limit = talus_sample_limit(b->free_bodies);
     d.wall = g->wall;
     d.wall_slot = g->wall_slot;
     d.wall_capacity = (uint32_t)g->wall_slot.capacity;

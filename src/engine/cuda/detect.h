@@ -58,6 +58,7 @@ struct CuFound {
  * metres, large_radius is in `unit`. */
 struct CuGridLayout {
     CuFound found;
+    uint32_t drawn, sample[TALUS_GRID_SAMPLE]; /* number and slots of the bodies of draw_sample */
     int sampled; /* number of free bodies in the sample; 0 also if found.bad_state is set. 0: the grid is empty */
     bool
         again; /* bodies are measured a second time, without drift, so that they fit into the period */
@@ -90,9 +91,10 @@ struct CuDetect {
     TalusDetectOptions options;
     TalusFilter filter; /* group NULL: all pairs collide */
     CuGridLayout *grid;
-    int64_t slots;       /* number, empty ones included */
-    TalusWall *wall;     /* [grid->walls], in the order of ids; lengths in metres */
-    uint32_t *wall_slot; /* [wall_capacity]: slots of the walls by shape, in any order */
+    int64_t slots;         /* number, empty ones included */
+    uint64_t sample_limit; /* talus_sample_limit */
+    TalusWall *wall;       /* [grid->walls], in the order of ids; lengths in metres */
+    uint32_t *wall_slot;   /* [wall_capacity]: slots of the walls by shape, in any order */
     uint32_t wall_capacity;
     /* by slot: fat radius in grid->unit, negated unless the body is a free sphere; 0: not in the grid, and no large
      * wall (measure_body) */

@@ -3,8 +3,8 @@
  * Bytes on the device, without those of detection (detect.h), joints, applied forces, filters and the solver:
  *
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
- *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection; id 8, rank 4
- *                  and its inverse 4 once slots are used again
+ *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection; id 8 and rank
+ *                  4 once slots are used again
  *     per problem body   record 64, solved record 64 (the operator's scratch), inverse inertia 48 with general
  *                  contacts only, incidence_start 4
  *     per contact  shared by list and problem: frame 32, gap 8, incidence 8, arms 48 if general;
@@ -38,7 +38,7 @@ struct CuBackup {
 static void clear_bodies(CuBodies *b)
 {
     cu_clear(b->position, b->velocity, b->spin, b->orientation, b->mass, b->radius, b->size,
-             b->shape, b->material, b->mobility, b->id, b->rank, b->at_rank, b->force, b->torque);
+             b->shape, b->material, b->mobility, b->id, b->rank, b->force, b->torque);
 }
 
 static void clear_list(CuList *list)
@@ -137,10 +137,16 @@ static TalusStatus put_ids(TalusEngine *e, const TalusBodyArrays *from)
     b->ranked = from->rank != nullptr;
     if (b->ids_differ)
         TALUS_TRY(cu_upload(e, &b->id, from->id, from->slots, "bodies"));
-    if (!b->ranked)
-        return TALUS_OK;
-    TALUS_TRY(cu_upload(e, &b->rank, from->rank, from->slots, "bodies"));
-    return cu_upload(e, &b->at_rank, from->at_rank, from->slots, "bodies");
+    return b->ranked ? cu_upload(e, &b->rank, from->rank, from->slots, "bodies") : TALUS_OK;
+}
+
+/* Returns the number of free bodies. */
+static int count_free(const TalusBodyArrays *from)
+{
+    int count = 0;
+    for (int i = 0; i < from->slots; i++)
+        count += from->shape[i] >= 0 && from->mobility[i] == TALUS_MOBILITY_FREE;
+    return count;
 }
 
 TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
@@ -160,6 +166,7 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
     TALUS_TRY(cu_upload(e, &b->mobility, from->mobility, n, "bodies"));
     TALUS_TRY(put_ids(e, from));
     b->slots = n;
+    b->free_bodies = count_free(from);
     b->driven = from->driven;
     e->id = from->id;
     if (dropped) {

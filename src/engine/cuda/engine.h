@@ -61,9 +61,9 @@ struct CuBodies {
     CuArray<uint8_t> mobility;
     bool ids_differ; /* some id is not its slot + 1; else `id` is not filled */
     CuArray<uint64_t> id;
-    bool
-        ranked; /* ids do not ascend with slots; else rank and at_rank (TalusBodyView) are not filled */
-    CuArray<uint32_t> rank, at_rank;
+    bool ranked; /* ids do not ascend with slots; else rank (TalusBodyView) is not filled */
+    CuArray<uint32_t> rank;
+    int free_bodies; /* number */
     int driven;      /* 1: some body is driven; else 0 */
     int force_count; /* entries of force and torque; bodies in slots from this number on have none */
     CuArray<TalusVec3> force, torque; /* applied to bodies during a step; N, N m */

@@ -1,6 +1,7 @@
 /* engine/cuda/grid.cu - bodies in the cells of the hierarchical grid (collide/grid.h).
  *
- *     choose_grid           drift, unit, edge_factor and box of the grid, from a sample of free bodies
+ *     draw_sample           a sample of the free bodies, in any order (collide/grid_level.h)
+ *     choose_grid           drift, unit, edge_factor and box of the grid, from the sample
  *     measure_bodies        fat radius and size class of each body, walls, refusals
  *     fit_into_period       in periodic space: limit of fat radii (collide/fit.h); measures again if bodies exceed it
  *     lay_out_grid          walls and levels
@@ -18,16 +19,16 @@
 
 #include <float.h>
 
-/* Threads that draw the sample: one per sampled body, because one thread that loads several bodies waits for memory
- * each time; fewer if emulated. */
+/* Threads that read the sample: one per sampled body, because one thread that loads several bodies waits for memory each
+ * time; fewer if emulated. */
 #ifdef TALUS_EMULATED
 enum { SAMPLE_THREADS = THREADS };
 #else
 enum { SAMPLE_THREADS = TALUS_GRID_SAMPLE };
 #endif
 
-/* PER_THREAD: largest number of bodies that a thread samples. ENOUGH: smallest size of a random sample. */
-enum { PER_THREAD = TALUS_GRID_SAMPLE / SAMPLE_THREADS, ENOUGH = 16 };
+/* Largest number of sampled bodies that a thread reads. */
+enum { PER_THREAD = TALUS_GRID_SAMPLE / SAMPLE_THREADS };
 
 /* ---- sample ---- */
 
@@ -46,56 +47,34 @@ static __device__ inline void reduce_to_all_threads(double (&v)[SUMS + MAXIMA])
     __syncthreads();
 }
 
-/* True for a free body with finite position and velocity that is no wall. */
-static __device__ bool can_be_sampled(const TalusBodyView &v, int64_t i)
+/* Adds the bodies of the sample to grid->sample, in any order. */
+static __global__ void draw_sample(CuDetect d)
 {
-    if (v.shape[i] < 0 || v.mobility[i] != TALUS_MOBILITY_FREE ||
-        talus_shape_has(talus_body_kind(&v, (uint32_t)i), TALUS_TRAIT_WALL))
-        return false;
-    TalusVec3 x = v.position[i], u = v.velocity[i];
-    return fabs(x.x) + fabs(x.y) + fabs(x.z) + fabs(u.x) + fabs(u.y) + fabs(u.z) < INFINITY;
+    int64_t i = item_index();
+    if (i >= d.slots || talus_sample_hash(&d.bodies, i) > d.sample_limit ||
+        !talus_can_be_sampled(&d.bodies, i))
+        return;
+    uint32_t k = atomicAdd(&d.grid->drawn, 1u);
+    if (k < TALUS_GRID_SAMPLE)
+        d.grid->sample[k] = (uint32_t)i;
 }
 
-/* Returns the slot of the body with this rank, its index in the order of ids. */
-static __device__ uint32_t slot_at_rank(const CuDetect &d, int64_t rank)
+/* True if the sample has all bodies that can be sampled, and threads find them without draw_sample. */
+static __host__ __device__ bool samples_all_slots(const CuDetect &d)
 {
-    return d.bodies.at_rank ? d.bodies.at_rank[rank] : (uint32_t)rank;
+    return d.slots <= TALUS_GRID_SAMPLE;
 }
 
-/* Returns the k-th number of a pseudorandom sequence of ranks, which depends on the number of slots alone. Ranks at
- * regular intervals could all be of one column of bodies that were created in rows. */
-static __device__ int64_t random_rank(uint32_t k, int64_t slots)
+/* Writes the slots of this thread's part of the sample, at most PER_THREAD, and returns their number. */
+static __device__ int read_sample(const CuDetect &d, uint32_t slot[PER_THREAD])
 {
-    uint64_t x = (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
-    return (int64_t)((x >> 32) * (uint64_t)slots >> 32);
-}
-
-/* Writes the slots of this thread's part of the sample, at most PER_THREAD, and returns their number. The sample: all
- * bodies that can be sampled, or those at TALUS_GRID_SAMPLE random ranks if there are more slots than that; if these
- * are fewer than ENOUGH, those with the lowest ids. All threads of the block call it. */
-static __device__ int draw_sample(const CuDetect &d, uint32_t sample[PER_THREAD])
-{
+    const bool all = samples_all_slots(d);
+    const int64_t capacity = TALUS_GRID_SAMPLE, count = all ? d.slots : (int64_t)d.grid->drawn;
+    const int64_t end = count < capacity ? count : capacity;
     int own_count = 0;
-    for (uint32_t k = 0; k < PER_THREAD; k++) {
-        int64_t at = (int64_t)k * SAMPLE_THREADS + threadIdx.x;
-        int64_t i = d.slots > TALUS_GRID_SAMPLE ? random_rank((uint32_t)at, d.slots) : at;
-        if (i < d.slots && can_be_sampled(d.bodies, slot_at_rank(d, i)))
-            sample[own_count++] = slot_at_rank(d, i);
-    }
-    double total[1] = {(double)own_count};
-    reduce_to_all_threads<1, 0>(total);
-    if (total[0] >= ENOUGH || d.slots <= TALUS_GRID_SAMPLE)
-        return own_count;
-    own_count = 0; /* few bodies are free: take those with the lowest ids */
-    for (int64_t from = 0; from < d.slots && total[0] < ENOUGH; from += SAMPLE_THREADS) {
-        int64_t i = from + threadIdx.x;
-        if (i < d.slots && own_count < PER_THREAD && can_be_sampled(d.bodies, slot_at_rank(d, i)))
-            sample[own_count++] = slot_at_rank(d, i);
-        total[0] = own_count;
-        reduce_to_all_threads<1, 0>(total);
-    }
+    for (int64_t at = threadIdx.x; at < end; at += SAMPLE_THREADS)
+        if (!all || talus_can_be_sampled(&d.bodies, at))
+            slot[own_count++] = all ? (uint32_t)at : d.grid->sample[at];
     return own_count;
 }
 
@@ -113,23 +92,22 @@ static __device__ double choose_edge_factor(const int *histogram)
     return talus_edge_factor(best);
 }
 
-/* Sets unit, edge_factor and large_radius of the grid from the fat radii of the sample. own_count: bodies sampled by
- * this thread; sampled: by all threads. All threads of the block call it. */
-static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, int own_count,
-                                    int sampled, TalusVec3 drift)
+/* Sets unit, edge_factor and large_radius of the grid from the fat radii of the sample. fat[own_count]: those of this
+ * thread; largest: of all threads. sampled: number of bodies of all threads. All threads of the block call it. */
+static __device__ void choose_sizes(const CuDetect &d, const double *fat, int own_count,
+                                    int sampled, double largest)
 {
     __shared__ int histogram[TALUS_EDGE_FACTORS];
     if (threadIdx.x < TALUS_EDGE_FACTORS)
         histogram[threadIdx.x] = 0;
     __syncthreads();
-    double sum[1] = {0.0};
+    double sum[1] = {0.0}, rounder = talus_term_rounder(largest);
     for (int k = 0; k < own_count; k++) {
-        double fat = talus_fat_radius(&d.bodies, &d.options, drift, sample[k]);
         int exponent;
-        double fraction = frexp(fat * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
-        if (fat > 0.0 && fat < INFINITY)
+        double fraction = frexp(fat[k] * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
+        if (fat[k] > 0.0 && fat[k] < INFINITY)
             atomicAdd(&histogram[(int)((2.0 * fraction - 1.0) * TALUS_EDGE_FACTORS)], 1);
-        sum[0] += fat;
+        sum[0] += talus_round_term(fat[k], rounder);
     }
     reduce_to_all_threads<1, 0>(sum);
     double edge_factor = choose_edge_factor(histogram);
@@ -149,53 +127,95 @@ static __device__ void choose_sizes(const CuDetect &d, const uint32_t *sample, i
 
 /* Sets the box of the grid, low and high: along each axis mean position -+ four mean absolute deviations, clipped to
  * the range of the sample. The box contains all of a uniform bed, and little more if a few bodies are far from the bed.
- * sum[0..2]: sums of the sampled positions. All threads of the block call it. */
-static __device__ void choose_box(const CuDetect &d, const uint32_t *sample, int own_count,
-                                  int sampled, const double *sum)
+ * highest[axis], highest[3 + axis]: largest coordinate and largest negated coordinate; deviation: sums of the `sampled`
+ * absolute deviations from the mean. */
+static __device__ void choose_box(CuGridLayout *grid, const double *highest, const double *mean,
+                                  const double *deviation, int sampled)
 {
-    const double mean[3] = {sum[0] / sampled, sum[1] / sampled, sum[2] / sampled};
-    double v[9] = {0.0, 0.0, 0.0, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL, -HUGE_VAL};
-    for (int k = 0; k < own_count; k++) {
-        TalusVec3 p = d.bodies.position[sample[k]];
-        const double x[3] = {p.x, p.y, p.z};
-        for (int axis = 0; axis < 3; axis++) {
-            v[axis] += fabs(x[axis] - mean[axis]) / sampled;
-            v[3 + axis] = fmax(v[3 + axis], x[axis]);
-            v[6 + axis] = fmax(v[6 + axis], -x[axis]);
-        }
-    }
-    reduce_to_all_threads<3, 6>(v);
-    if (threadIdx.x != 0)
-        return;
     double low[3], high[3];
     for (int axis = 0; axis < 3; axis++) {
-        low[axis] = fmax(-v[6 + axis], mean[axis] - 4.0 * v[axis]);
-        high[axis] = fmin(v[3 + axis], mean[axis] + 4.0 * v[axis]);
+        low[axis] = fmax(-highest[3 + axis], mean[axis] - 4.0 * deviation[axis] / sampled);
+        high[axis] = fmin(highest[axis], mean[axis] + 4.0 * deviation[axis] / sampled);
     }
-    d.grid->low = talus_vec3(low[0], low[1], low[2]);
-    d.grid->high = talus_vec3(high[0], high[1], high[2]);
+    grid->low = talus_vec3(low[0], low[1], low[2]);
+    grid->high = talus_vec3(high[0], high[1], high[2]);
 }
 
-/* Chooses drift, unit, edge_factor, large_radius and box of the grid from a sample of the free bodies, and initialises
- * grid->found; one block of threads. `seen`: totals 0 and 1 of cu_write_detection_velocities; if total 0 names a body
- * of bad state, grid->sampled is 0. */
-static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d, const double *seen)
+/* Sets highest[axis] and highest[3 + axis] as in choose_box, and highest[6]: the largest component of a velocity; over
+ * the sample. All threads of the block call it. */
+static __device__ void find_ranges(const CuDetect &d, const uint32_t *slot, int own_count,
+                                   double (&highest)[7])
 {
-    uint32_t sample[PER_THREAD];
-    CuGridLayout *grid = d.grid;
-    const bool sound = !(seen[0] > -HUGE_VAL);
-    int own_count = draw_sample(d, sample);
-    double sum[7] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, (double)own_count};
+    for (int k = 0; k < 7; k++)
+        highest[k] = -HUGE_VAL;
     for (int k = 0; k < own_count; k++) {
-        TalusVec3 x = d.bodies.position[sample[k]], u = d.bodies.velocity[sample[k]];
-        sum[0] += x.x, sum[1] += x.y, sum[2] += x.z;
-        sum[3] += u.x, sum[4] += u.y, sum[5] += u.z;
+        TalusVec3 x = d.bodies.position[slot[k]], u = d.bodies.velocity[slot[k]];
+        for (int axis = 0; axis < 3; axis++) {
+            highest[axis] = fmax(highest[axis], talus_along(x, axis));
+            highest[3 + axis] = fmax(highest[3 + axis], -talus_along(x, axis));
+            highest[6] = fmax(highest[6], fabs(talus_along(u, axis)));
+        }
+    }
+    reduce_to_all_threads<0, 7>(highest);
+}
+
+/* Sets sum[axis] and sum[3 + axis] to the sums of the sample's positions and velocities, and sum[6] to the number of
+ * its bodies. All threads of the block call it. */
+static __device__ void sum_motions(const CuDetect &d, const uint32_t *slot, int own_count,
+                                   const double (&highest)[7], double (&sum)[7])
+{
+    for (int k = 0; k < 6; k++)
+        sum[k] = 0.0;
+    sum[6] = (double)own_count;
+    for (int axis = 0; axis < 3; axis++) {
+        double far = fmax(fabs(highest[axis]), fabs(highest[3 + axis]));
+        double of_x = talus_term_rounder(far), of_u = talus_term_rounder(highest[6]);
+        for (int k = 0; k < own_count; k++) {
+            sum[axis] += talus_round_term(talus_along(d.bodies.position[slot[k]], axis), of_x);
+            sum[3 + axis] += talus_round_term(talus_along(d.bodies.velocity[slot[k]], axis), of_u);
+        }
     }
     reduce_to_all_threads<7, 0>(sum);
-    int sampled = (int)sum[6];
-    TalusVec3 drift = talus_vec3(0.0, 0.0, 0.0);
-    if (sampled)
-        drift = talus_scale(1.0 / sampled, talus_vec3(sum[3], sum[4], sum[5]));
+}
+
+/* Writes the fat radii of this thread's part of the sample, and to v the sums of all absolute deviations from the mean
+ * along each axis and the largest fat radius. All threads of the block call it. */
+static __device__ void measure_sample(const CuDetect &d, const uint32_t *slot, int own_count,
+                                      const double (&highest)[7], const double *mean,
+                                      TalusVec3 drift, double *fat, double (&v)[4])
+{
+    for (int axis = 0; axis < 3; axis++) {
+        double rounder = talus_term_rounder(highest[axis] + highest[3 + axis]);
+        v[axis] = 0.0;
+        for (int k = 0; k < own_count; k++) {
+            double x = talus_along(d.bodies.position[slot[k]], axis);
+            v[axis] += talus_round_term(fabs(x - mean[axis]), rounder);
+        }
+    }
+    v[3] = 0.0;
+    for (int k = 0; k < own_count; k++) {
+        fat[k] = talus_fat_radius(&d.bodies, &d.options, drift, slot[k]);
+        v[3] = fmax(v[3], fat[k]);
+    }
+    reduce_to_all_threads<3, 1>(v);
+}
+
+/* Chooses drift, unit, edge_factor, large_radius and box of the grid from the sample, and initialises grid->found; one
+ * block of threads. `seen`: totals 0 and 1 of cu_write_detection_velocities; if total 0 names a body of bad state,
+ * grid->sampled is 0. */
+static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d, const double *seen)
+{
+    uint32_t slot[PER_THREAD];
+    double fat[PER_THREAD], highest[7], sum[7], v[4];
+    CuGridLayout *grid = d.grid;
+    const bool sound = !(seen[0] > -HUGE_VAL);
+    int own_count = read_sample(d, slot);
+    find_ranges(d, slot, own_count, highest);
+    sum_motions(d, slot, own_count, highest, sum);
+    int sampled = (int)sum[6], count = sampled > 0 ? sampled : 1;
+    const double mean[3] = {sum[0] / count, sum[1] / count, sum[2] / count};
+    TalusVec3 drift = talus_scale(1.0 / count, talus_vec3(sum[3], sum[4], sum[5]));
+    measure_sample(d, slot, own_count, highest, mean, drift, fat, v);
     if (threadIdx.x == 0) {
         grid->found.bad_state = sound ? CU_NONE : (uint32_t)-seen[0];
         grid->found.min_size = -seen[1];
@@ -203,9 +223,9 @@ static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d,
         grid->found.unsupported = ~0ull;
         grid->sampled = sound ? sampled : 0;
         grid->drift = drift;
+        choose_box(grid, highest, mean, v, count);
     }
-    choose_sizes(d, sample, own_count, sampled > 0 ? sampled : 1, drift);
-    choose_box(d, sample, own_count, sampled > 0 ? sampled : 1, sum);
+    choose_sizes(d, fat, own_count, count, v[3]);
 }
 
 /* ---- fat radii ---- */
@@ -533,6 +553,8 @@ TalusStatus cu_grid_build(const CuDetect *d)
     unsigned blocks = blocks_for(d->slots), some = blocks < 1056 ? blocks : 1056;
     int64_t cells = 2 * d->slots + CU_SPARE_CELLS;
     cu_zero(d->cu, d->grid, sizeof *d->grid);
+    if (!samples_all_slots(*d))
+        launch(d->cu, draw_sample, blocks, THREADS, *d);
     launch_block(d->cu, choose_grid, 1, SAMPLE_THREADS, *d, d->cu->totals);
     launch_block(d->cu, measure_bodies, some, THREADS, *d, false);
     if (d->bodies.period)

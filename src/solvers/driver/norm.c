@@ -1,37 +1,12 @@
 /* solvers/driver/norm.c - the norm of the operator in a solver's metric. */
 #include "solvers/driver/solver.h"
 
-#include "base/rng.h"
-
 #include <math.h>
-
-/* DRAW: random numbers drawn at a time. DRAW_COPIED: maximum number of random numbers uploaded to a backend with its
- * own memory. The rest of a longer vector repeats them, since uploading a whole vector would cost more than the power
- * iterations. */
-enum { DRAW = 1024, DRAW_COPIED = 64 * DRAW };
 
 /* Least norm returned in a metric. The diagonal in a metric is about 1, so the norm is at least about 1, unless
  * eliminated joints leave the contacts no motion (problem/eliminate.h). The computed norm is then rounding, and its
  * inverse must not become a step length. */
 static const double LEAST = 0.1;
-
-/* Fills x, n entries in the backend's memory, with random numbers in [-0.5, 0.5], the same for equal n up to
- * DRAW_COPIED; beyond, also for backends of the same kind. */
-static void draw_random_vector(const TalusSolve *s, size_t n, double *x)
-{
-    TalusRng rng = talus_rng_from_seed(n);
-    const bool here = talus_backend_can(s->backend, TALUS_CAP_HOST_MEMORY);
-    size_t drawn = !here && n > DRAW_COPIED ? DRAW_COPIED : n;
-    for (size_t i = 0; i < drawn; i += DRAW) {
-        double some[DRAW];
-        size_t count = drawn - i < DRAW ? drawn - i : DRAW;
-        for (size_t k = 0; k < count; k++)
-            some[k] = talus_rng_uniform(&rng) - 0.5;
-        s->backend->vector.put(s->op, x + i, some, count);
-    }
-    for (size_t i = drawn; i < n; i *= 2)
-        s->backend->vector.copy(s->op, x + i, x, n - i < i ? n - i : i);
-}
 
 double talus_norm_lower_bound(const TalusSolve *s, const TalusMetricBlock *metric)
 {
@@ -52,7 +27,7 @@ double talus_operator_norm(TalusSolve *s, const TalusMetricBlock *metric, int it
 {
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
     double norm = 0.0;
-    draw_random_vector(s, n, x);
+    s->backend->vector.randomise(s->op, x);
     for (int k = 0; k < iterations; k++) {
         double length = sqrt(s->backend->vector.dot(s->op, x, x));
         if (!(length > 0.0))

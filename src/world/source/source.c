@@ -269,9 +269,11 @@ static TalusStatus apply_sinks(TalusWorld *world)
         return TALUS_OK;
     TALUS_TRY(talus_journal_reserve(world, (int)total));
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
+    TalusExchange exchange = {0};
     for (int i = 0; i < slots; i++)
         if (is_below_sink(world, i))
-            talus_slot_remove(world, i);
+            talus_slot_remove(world, i, &exchange);
+    talus_exchange_book(world, &exchange);
     return TALUS_OK;
 }
 

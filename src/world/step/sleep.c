@@ -183,17 +183,30 @@ static void find_islands(TalusWorld *world)
             s->restless[talus_slot_root(s->island, i)] = 1;
 }
 
-/* Sets the body's velocities to 0 and its mobility to asleep, and accounts for its kinetic energy in the ledger. */
-static void put_to_sleep(TalusWorld *world, int slot)
+/* Sets the body's velocities to 0 and its mobility to asleep, and adds its kinetic energy to *kinetic. */
+static void put_to_sleep(TalusWorld *world, int slot, TalusSum *kinetic)
 {
     TalusBodies *b = &world->bodies;
-    double kinetic = talus_slot_kinetic(world, slot);
-    world->exchange_kinetic -= kinetic;
-    world->info.ledger.kinetic -= kinetic;
+    double own = talus_slot_kinetic(world, slot);
+    talus_sum_add(kinetic, &own, 1);
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->mobility[slot] = TALUS_MOBILITY_ASLEEP;
     world->mirror.bodies_dirty = true;
     world->sleep.asleep++;
+}
+
+/* Puts all bodies of islands that are not restless to sleep. Subtracts their kinetic energy, an exact sum, which does not
+ * depend on the order of bodies, in the ledger. */
+static void put_islands_to_sleep(TalusWorld *world)
+{
+    TalusSleep *s = &world->sleep;
+    TalusSum kinetic = {0};
+    for (int i = 0; i < s->slots; i++)
+        if (talus_slot_is_free(&world->bodies, i) && !s->restless[s->island[i]])
+            put_to_sleep(world, i, &kinetic);
+    double total = talus_sum_value(&kinetic);
+    world->exchange_kinetic -= total;
+    world->info.ledger.kinetic -= total;
 }
 
 /* If the state cannot be downloaded, nothing changes; the device keeps its error, and the next step returns it. */
@@ -220,9 +233,7 @@ void talus_sleep_update(TalusWorld *world)
         for (int i = 0; i < s->slots; i++)
             if (talus_slot_is_free(b, i))
                 s->island[i] = talus_slot_root(s->island, i);
-        for (int i = 0; i < s->slots; i++)
-            if (talus_slot_is_free(b, i) && !s->restless[s->island[i]])
-                put_to_sleep(world, i);
+        put_islands_to_sleep(world);
     }
     world->info.asleep = s->asleep;
     world->info.sleep_speed = s->asleep > 0 ? sleep_limit(world) : 0.0;
@@ -232,9 +243,11 @@ void talus_sleep_update(TalusWorld *world)
 double talus_sleep_potential(const TalusWorld *world)
 {
     const TalusBodies *b = &world->bodies;
-    double sum = 0.0;
+    TalusSum sum = {0};
     for (int i = 0; world->sleep.asleep > 0 && i < b->counts.slots; i++)
-        if (talus_slot_is_asleep(b, i))
-            sum -= b->mass[i] * talus_dot(world->def.gravity, b->position[i]);
-    return sum;
+        if (talus_slot_is_asleep(b, i)) {
+            double potential = -b->mass[i] * talus_dot(world->def.gravity, b->position[i]);
+            talus_sum_add(&sum, &potential, 1);
+        }
+    return talus_sum_value(&sum);
 }

@@ -68,6 +68,19 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
 
 /* ---- the problem ---- */
 
+/* Returns the sum of the magnitudes of the forces on free and sleeping bodies, N. It is exact, so that it does not depend
+ * on the slots of bodies. */
+static double sum_forces(const TalusWorld *world)
+{
+    TalusSum sum = {0};
+    for (int i = 0; i < world->forces.count; i++) {
+        double size = talus_norm(world->forces.force[i]);
+        if (size != 0.0 && talus_slot_is_dynamic(&world->bodies, i))
+            talus_sum_add(&sum, &size, 1);
+    }
+    return talus_sum_value(&sum);
+}
+
 /* Returns an upper bound, N s, of the impulse of one contact by weight, momentum (the sum of m |v| is at most sqrt(2
  * mass kinetic)) and applied forces, times a factor for arches and wedges. Impulses can be larger where bodies are
  * squeezed between others that do not yield, or pressed by drives and joints (hardening_ratio). */
@@ -77,9 +90,7 @@ static double impulse_limit(TalusWorld *world, double h)
     double mass = world->masses.sum, kinetic = fmax(world->kinetic + world->exchange_kinetic, 0.0);
     double sum =
         mass * (world->gravity_norm * h + world->reference_speed) + sqrt(2.0 * mass * kinetic);
-    for (int i = 0; i < world->forces.count; i++)
-        sum += h * talus_norm(world->forces.force[i]);
-    return factor * sum;
+    return factor * (sum + h * sum_forces(world));
 }
 
 /* Returns TalusBuildOptions.hardening_ratio: 0, or 50 in a world with drives or joints, which may press with any force.

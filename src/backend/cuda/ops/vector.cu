@@ -2,6 +2,13 @@
  *
  * Memory bandwidth limits all kernels. Sums are binned (device/reduce.h), with one term for each block. */
 #include "backend/cuda/ops/operator.h"
+#include "backend/random.h"
+
+/* Returns the length of the operator's vectors. */
+static int64_t length_of(const TalusOperator *op)
+{
+    return (int64_t)op->rows * op->blocks;
+}
 
 /* ---- memory ---- */
 
@@ -34,6 +41,23 @@ void cu_vector_copy(const TalusOperator *op, double *to, const double *from, siz
 void cu_vector_zero(const TalusOperator *op, double *vector, size_t n)
 {
     cu_zero(cu_context_of(op), vector, n * sizeof *vector);
+}
+
+/* ---- random numbers ---- */
+
+static __global__ void randomise_kernel(int64_t n, int rows, const int32_t (*pair)[2],
+                                        TalusBodyNumbers numbers, double *x)
+{
+    int64_t i = item_index();
+    if (i < n)
+        x[i] =
+            talus_random_entry(talus_random_key(pair, &numbers, (int)(i / rows)), (int)(i % rows));
+}
+
+void cu_vector_randomise(const TalusOperator *op, double *x)
+{
+    launch(cu_context_of(op), randomise_kernel, blocks_for(length_of(op)), THREADS, length_of(op),
+           op->rows, (const int32_t(*)[2])op->pair, op->numbers, x);
 }
 
 /* ---- sums ---- */
@@ -98,12 +122,6 @@ void cu_vector_dots(const TalusOperator *op, int count, const double *const *x, 
     }
     if (count)
         cu_totals_get(cu_context_of(op), count, sums);
-}
-
-/* Returns the length of the operator's vectors. */
-static int64_t length_of(const TalusOperator *op)
-{
-    return (int64_t)op->rows * op->blocks;
 }
 
 /* ---- combinations ---- */
