@@ -5,7 +5,7 @@
 
 #include "backend/cpu/colour.h"
 #include "backend/cpu/cpu.h"
-#include "base/lane.h"
+#include "base/lane4.h"
 #include "base/rng.h"
 
 /* Number of packs per chunk of a parallel loop, and of items, or blocks in a sweep block by block. */
@@ -30,10 +30,19 @@ typedef struct SpherePack {
     int32_t a[LANES], b[LANES];
 } SpherePack;
 
+/* A pack of sweeps in single precision: four contacts, in the units of SingleState. */
+typedef struct SinglePack {
+    Lane4 normal[3], gamma[3];
+    Lane4 offset[3]; /* contact velocity at the start, world frame, plus the bias along the normal */
+    Lane4 compliance, inv_n, inv_t, mu, kappa, mantle, scale;
+    int32_t a[LANES4], b[LANES4];
+} SinglePack;
+
 /* An item: one contact of any run; the impulse gamma is in the world frame. */
 typedef struct SweepItem {
     double normal[3], gamma[3], arm_a[3], arm_b[3]; /* arms over l, as in operator.h */
     double bias, compliance;                        /* of the normal row */
+    double offset[3]; /* contact velocity that sweep->velocity lacks: 0, or that at the start */
     StepRule rule;
     int32_t a, b; /* b is -1 for the fixed world */
 } SweepItem;
@@ -51,6 +60,20 @@ typedef struct LocalItem {
     double arm_a[3], arm_b[3];
 } LocalItem;
 
+/* State of sweeps in single precision (sweep_single.c). Units are powers of two, so that squares stay far from the
+ * limits of floats and that scaled problems give scaled results. */
+typedef struct SingleState {
+    /* [bodies + 1]: as TalusOperator.body, but the change of the velocities since the start, in units of `speed`, and
+     * inverse masses in units of `inverse_mass` */
+    float (*velocity)[8];
+    SinglePack *pack; /* in the memory of TalusSweep.pack */
+    float *term;      /* in the memory of TalusSweep.term, in units of speed^2 */
+    double speed, inverse_mass;
+    double impulse; /* unit of impulses: speed / inverse_mass */
+    /* Bound of the speeds that are rounded, m/s: contact velocities at the start and impulses times the diagonal. */
+    double bound;
+} SingleState;
+
 /* Plan and state of sweeps; the array of a kind of sweep that is not planned may hold old contents. */
 struct TalusSweep {
     const TalusOperator *op;   /* the caller's */
@@ -65,6 +88,8 @@ struct TalusSweep {
      * each entry of `order`. */
     double *term;
     double *partial; /* by chunk: largest of the terms, then their sum */
+    bool is_single;  /* `single` is in use, in place of `velocity`, `term` and `pack` */
+    SingleState single;
 
     /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
     TalusColouring colouring;
@@ -113,6 +138,18 @@ static inline void talus_body_add_impulse(const TalusOperator *op, int body, dou
 TalusStatus talus_sweep_fill_items(TalusSweep *sweep, const double *gamma);
 /* Writes the impulses of packs and items to gamma, in contact frames. */
 void talus_sweep_read_items(TalusSweep *sweep, double *gamma);
+/* Turns a plan in single precision into one in double precision that starts from its impulses. */
+void talus_sweep_widen(TalusSweep *sweep);
+
+/* sweep_single.c: chooses the units from the operator's bodies and sweep->velocity, and sets the velocity changes to
+ * 0. */
+void talus_single_start(TalusSweep *sweep);
+/* Sets sweep->single.bound from the packs. */
+void talus_single_bound(TalusSweep *sweep);
+/* Does one sweep in single precision. Returns the sum of the squared velocity changes. */
+double talus_single_sweep(TalusSweep *sweep);
+/* True if the rounding of floats may disturb sweeps after one with this sum of squared velocity changes. */
+bool talus_single_is_spent(const TalusSweep *sweep, double change2);
 
 /* True if the sweep goes block by block on impulses in contact frames (sweep_sparse.c), not over packs and items: for
  * an explicit operator, for mixed sets, and if options.local solves the contacts' own problems, unless packs do so. */
