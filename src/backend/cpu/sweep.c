@@ -44,11 +44,13 @@ KERNEL void change_record(double *v, double sign, const Lane p[2], const Lane t[
     lane_store(v + 6, tz - k * t[1]);
 }
 
-/* Applies the changes dp of the impulses of a pack, with turn = n x dp, to its bodies: -dp to a, dp to b. */
+/* Applies the changes dp of the impulses of a pack to its bodies: -dp to a, dp to b. */
 KERNEL void change_velocities(const SpherePack *pack, bool fixed, const Lane dp[3],
-                              const Lane turn[3], double (*velocity)[8])
+                              double (*velocity)[8])
 {
     const Lane zero = lane(0.0);
+    Lane turn[3];
+    lane_cross(pack->normal, dp, turn);
     const Lane p[LANES][2] = {{lane_low(dp[0], dp[1]), lane_low(dp[2], zero)},
                               {lane_high(dp[0], dp[1]), lane_high(dp[2], zero)}};
     const Lane t[LANES][2] = {{lane_low(turn[0], turn[1]), lane_low(turn[2], zero)},

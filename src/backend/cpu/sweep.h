@@ -33,7 +33,8 @@ typedef struct SpherePack {
 /* A pack of sweeps in single precision: four contacts, in the units of SingleState. */
 typedef struct SinglePack {
     Lane4 normal[3], gamma[3];
-    Lane4 offset[3]; /* contact velocity at the start, world frame, plus the bias along the normal */
+    Lane4
+        offset[3]; /* contact velocity at the start, world frame, plus the bias along the normal */
     Lane4 compliance, inv_n, inv_t, mu, kappa, mantle, scale;
     int32_t a[LANES4], b[LANES4];
 } SinglePack;

@@ -11,14 +11,22 @@
  *     add_impulse            applies an impulse to a body
  *     speed_unit             unit of the speeds whose squares are in `term`, m/s
  * All operations are those of scalar code in a fixed order, whatever the processor. */
-/* Number of packs that are computed side by side: statements are loops over packs, which the compiler unrolls. A step
- * is one long chain of dependent operations; with one pack after the other the processor would wait for results. */
-enum { WIDE = 2 };
+/* A step is one long chain of dependent operations; with one pack after the other the processor would wait for results.
+ * So each part of the step is done for BATCH packs before the next part, and the projection for WIDE packs side by
+ * side: its statements are loops over packs, which the compiler unrolls. ITEMS_WIDE: the same for items. */
+enum { BATCH = 16, WIDE = 4, ITEMS_WIDE = 2 };
 
-/* next = the impulses, world frame, after projected steps at the contact velocities u: old + rho (projected - old). mu
- * / |t| is computed as (mu / t2) |t| with t2 = |t|^2, so that the division does not wait for the root. */
-KERNEL void step_packs(const Pack *pack, int wide, Vector rho, Vector u[WIDE][3],
-                       Vector next[WIDE][3])
+/* What is constant in a loop over packs. fixed: b is a fixed body; averaged: rho is not 1. */
+typedef struct PackLoop {
+    Real (*velocity)[8];
+    Vector rho;
+    bool fixed, averaged;
+} PackLoop;
+
+/* Takes the projected step of `wide` packs at the contact velocities u: their impulses, world frame, become old + rho
+ * (projected - old). On return u is the change of the impulses. mu / |t| is computed as (mu / t2) |t| with t2 = |t|^2,
+ * so that the division does not wait for the root. `wide` is a constant after inlining. */
+KERNEL void step_packs(PackLoop loop, Pack *pack, int wide, Vector u[][3])
 {
     Vector normal[WIDE], along[WIDE], t[WIDE][3], t2[WIDE], size[WIDE], shrink[WIDE];
     for (int w = 0; w < wide; w++) {
@@ -49,32 +57,31 @@ KERNEL void step_packs(const Pack *pack, int wide, Vector rho, Vector u[WIDE][3]
     }
     for (int w = 0; w < wide; w++)
         for (int k = 0; k < 3; k++) {
-            Vector full = normal[w] * pack[w].normal[k] + shrink[w] * t[w][k];
-            next[w][k] = pack[w].gamma[k] + rho * (full - pack[w].gamma[k]);
+            Vector next = normal[w] * pack[w].normal[k] + shrink[w] * t[w][k];
+            if (loop.averaged)
+                next = pack[w].gamma[k] + loop.rho * (next - pack[w].gamma[k]);
+            u[w][k] = next - pack[w].gamma[k];
+            pack[w].gamma[k] = next;
         }
 }
 
-/* Takes the step of `wide` packs of one colour and updates the velocities of their bodies. Writes the squared velocity
- * change of each contact to `term`; returns, by lane, the largest of these and of `most`. fixed: b is a fixed body.
- * `wide` and `fixed` are constants after inlining. */
-KERNEL Vector sweep_packs(Pack *pack, int wide, Real (*velocity)[8], Vector rho, bool fixed,
-                          Vector most, Real *term)
+/* Takes the step of `count` packs of one colour, at most BATCH, and updates the velocities of their bodies. Writes the
+ * squared velocity change of each contact to `term`; returns, by lane, the largest of these and of `most`. */
+KERNEL Vector sweep_packs(PackLoop loop, Pack *pack, int count, Vector most, Real *term)
 {
-    Vector u[WIDE][3], next[WIDE][3];
-    for (int w = 0; w < wide; w++)
-        write_velocity(&pack[w], (const Real(*)[8])velocity, fixed, u[w]);
-    step_packs(pack, wide, rho, u, next);
-    for (int w = 0; w < wide; w++) {
-        Vector dp[3], turn[3];
-        for (int k = 0; k < 3; k++) {
-            dp[k] = next[w][k] - pack[w].gamma[k];
-            pack[w].gamma[k] = next[w][k];
-        }
-        OP(cross)(pack[w].normal, dp, turn);
-        change_velocities(&pack[w], fixed, dp, turn, velocity);
-        Vector change2 = pack[w].scale * pack[w].scale * OP(dot)(dp, dp);
-        OP(store)(term + WIDTH * w, change2);
+    Vector u[BATCH][3];
+    int i = 0;
+    for (int k = 0; k < count; k++)
+        write_velocity(&pack[k], (const Real(*)[8])loop.velocity, loop.fixed, u[k]);
+    for (; i + WIDE <= count; i += WIDE)
+        step_packs(loop, &pack[i], WIDE, &u[i]);
+    for (; i < count; i++)
+        step_packs(loop, &pack[i], 1, &u[i]);
+    for (int k = 0; k < count; k++) {
+        Vector change2 = pack[k].scale * pack[k].scale * OP(dot)(u[k], u[k]);
+        OP(store)(term + WIDTH * k, change2);
         most = OP(select)(change2 > most, change2, most);
+        change_velocities(&pack[k], loop.fixed, u[k], loop.velocity);
     }
     return most;
 }
@@ -148,7 +155,7 @@ typedef struct Loop {
     bool fixed;
 } Loop;
 
-/* Number of packs or items by which prefetching of body records, which are scattered in memory, is ahead. */
+/* Number of items by which prefetching of body records, which are scattered in memory, is ahead. */
 enum { AHEAD = 6 };
 
 /* Prefetches the velocity records of a pack's bodies for writing. */
@@ -161,36 +168,41 @@ KERNEL void prefetch_bodies(const Pack *pack, Real (*velocity)[8], bool fixed)
     }
 }
 
-/* sweep_packs for packs [begin, end), with prefetching; `term` starts at pack 0. */
-KERNEL Vector sweep_range(Pack *pack, int64_t begin, int64_t end, Real (*velocity)[8], Vector rho,
-                          bool fixed, Real *term)
+/* sweep_packs for packs [begin, end), with prefetching; `term` starts at pack 0. Returns the largest squared velocity
+ * change. */
+KERNEL Real sweep_range(PackLoop loop, Pack *pack, int64_t begin, int64_t end, Real *term)
 {
     Vector most = OP_SPREAD(0);
-    int64_t i = begin;
-    for (; i + WIDE <= end; i += WIDE) {
-        for (int w = 0; w < WIDE && i + AHEAD + w < end; w++)
-            prefetch_bodies(&pack[i + AHEAD + w], velocity, fixed);
-        most = sweep_packs(&pack[i], WIDE, velocity, rho, fixed, most, term + WIDTH * i);
+    Real largest = 0;
+    for (int64_t i = begin; i < end; i += BATCH) {
+        int count = end - i < BATCH ? (int)(end - i) : BATCH;
+        for (int64_t k = i + BATCH; k < end && k < i + 2 * BATCH; k++)
+            prefetch_bodies(&pack[k], loop.velocity, loop.fixed);
+        most = sweep_packs(loop, &pack[i], count, most, term + WIDTH * i);
     }
-    for (; i < end; i++)
-        most = sweep_packs(&pack[i], 1, velocity, rho, fixed, most, term + WIDTH * i);
-    return most;
+    for (int k = 0; k < WIDTH; k++)
+        largest = most[k] > largest ? most[k] : largest;
+    return largest;
 }
 
 /* Sweeps packs [begin, end) of a Loop; stores the largest squared velocity change of the chunk. */
 static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Loop *loop = context;
-    Pack *pack = ARRAYS(loop->sweep)->pack + loop->first;
-    Real(*velocity)[8] = ARRAYS(loop->sweep)->velocity, *term = ARRAYS(loop->sweep)->term;
-    Vector rho = OP_SPREAD((Real)loop->sweep->options.rho);
-    term += WIDTH * (int64_t)loop->first;
-    Vector most = loop->fixed ? sweep_range(pack, begin, end, velocity, rho, true, term)
-                              : sweep_range(pack, begin, end, velocity, rho, false, term);
-    Real largest = 0;
-    for (int k = 0; k < WIDTH; k++)
-        largest = most[k] > largest ? most[k] : largest;
-    loop->sweep->partial[chunk] = largest;
+    TalusSweep *sweep = loop->sweep;
+    const double rho = sweep->options.rho;
+    Pack *pack = ARRAYS(sweep)->pack + loop->first;
+    Real *term = ARRAYS(sweep)->term + WIDTH * (int64_t)loop->first;
+    Real(*velocity)[8] = ARRAYS(sweep)->velocity;
+    const Vector share = OP_SPREAD((Real)rho);
+    double most; /* each call is compiled for its constants */
+    if (rho != 1.0)
+        most = sweep_range((PackLoop){velocity, share, loop->fixed, true}, pack, begin, end, term);
+    else if (loop->fixed)
+        most = sweep_range((PackLoop){velocity, share, true, false}, pack, begin, end, term);
+    else
+        most = sweep_range((PackLoop){velocity, share, false, false}, pack, begin, end, term);
+    sweep->partial[chunk] = most;
 }
 
 /* Takes the step of `wide` items of one colour, which share no body that impulses move, side by side as for packs, and
@@ -198,7 +210,7 @@ static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
  * largest of these and of `most`. */
 KERNEL Real sweep_items(TalusSweep *sweep, SweepItem *item, int wide, Real most, Real *term)
 {
-    double u[WIDE][3], dp[WIDE][3];
+    double u[ITEMS_WIDE][3], dp[ITEMS_WIDE][3];
     for (int w = 0; w < wide; w++)
         item_velocity(sweep, &item[w], u[w]);
     for (int w = 0; w < wide; w++)
@@ -236,10 +248,10 @@ static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     SweepItem *item = loop->sweep->item + loop->first;
     Real *term = item_term(loop->sweep, loop->first), most = 0;
     int64_t i = begin;
-    for (; i + WIDE <= end; i += WIDE) {
-        for (int w = 0; w < WIDE && i + AHEAD + w < end; w++)
+    for (; i + ITEMS_WIDE <= end; i += ITEMS_WIDE) {
+        for (int w = 0; w < ITEMS_WIDE && i + AHEAD + w < end; w++)
             prefetch_item_bodies(loop->sweep, &item[i + AHEAD + w]);
-        most = sweep_items(loop->sweep, &item[i], WIDE, most, term + i);
+        most = sweep_items(loop->sweep, &item[i], ITEMS_WIDE, most, term + i);
     }
     for (; i < end; i++)
         most = sweep_items(loop->sweep, &item[i], 1, most, term + i);
@@ -300,6 +312,6 @@ static double sweep_colours(TalusSweep *sweep, double *largest)
         most = sweep_items(sweep, &sweep->item[i], 1, (Real)most, item_term(sweep, i));
     most = sweep_heavy(sweep, most);
     *largest = most;
-    return talus_sweep_sum(sweep, item_term(sweep, sweep->item_start[CLASSES]) - ARRAYS(sweep)->term,
-                           most);
+    return talus_sweep_sum(
+        sweep, item_term(sweep, sweep->item_start[CLASSES]) - ARRAYS(sweep)->term, most);
 }

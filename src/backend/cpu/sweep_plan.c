@@ -108,11 +108,9 @@ static void fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i, 
     for (int c = 0; c < 3; c++) {
         lane4_set(&pack->normal[c], k, (float)op->frame[i][c]);
         lane4_set(&pack->gamma[c], k, (float)(per_impulse * world[c]));
-        lane4_set(&pack->offset[c], k,
-                  (float)(per_speed * (u[c] + op->bias[i] * op->frame[i][c])));
+        lane4_set(&pack->offset[c], k, (float)(per_speed * (u[c] + op->bias[i] * op->frame[i][c])));
     }
-    lane4_set(&pack->compliance, k,
-              op->compliance ? (float)(per_mass * op->compliance[i]) : 0.0f);
+    lane4_set(&pack->compliance, k, op->compliance ? (float)(per_mass * op->compliance[i]) : 0.0f);
     lane4_set(&pack->inv_n, k, (float)(unit->inverse_mass * rule.inv_n));
     lane4_set(&pack->inv_t, k, (float)(unit->inverse_mass * rule.inv_t));
     lane4_set(&pack->mu, k, (float)rule.mu);
@@ -342,7 +340,8 @@ static TalusStatus reserve_colours(TalusSweep *sweep)
     }
     sweep->is_single = false;
     fill_starts(sweep);
-    size_t packs = (size_t)sweep->pack_start[COLOURS - 1][2], items = (size_t)sweep->item_start[CLASSES];
+    size_t packs = (size_t)sweep->pack_start[COLOURS - 1][2],
+           items = (size_t)sweep->item_start[CLASSES];
     size_t room = (bytes + sizeof *sweep->pack - 1) / sizeof *sweep->pack;
     TALUS_TRY(TALUS_GROW(sweep->pack, packs > room ? packs : room, 0, "contact packs"));
     TALUS_TRY(TALUS_GROW(sweep->item, items, 0, "contact items"));

@@ -34,12 +34,13 @@ KERNEL Lane4 opening(const SinglePack *pack, const Lane4 u[3], Lane4 gamma_n)
     return lane4_dot(pack->normal, u) + pack->compliance * gamma_n;
 }
 
-/* Applies the changes dp of the impulses of a pack, with turn = n x dp, to its bodies: -dp to a, dp to b. */
+/* Applies the changes dp of the impulses of a pack to its bodies: -dp to a, dp to b. */
 KERNEL void change_velocities(const SinglePack *pack, bool fixed, const Lane4 dp[3],
-                              const Lane4 turn[3], float (*velocity)[8])
+                              float (*velocity)[8])
 {
-    Lane4 p[LANES4] = {dp[0], dp[1], dp[2], lane4(0.0f)};
-    Lane4 t[LANES4] = {turn[0], turn[1], turn[2], lane4(0.0f)};
+    Lane4 p[LANES4] = {dp[0], dp[1], dp[2], lane4(0.0f)}, t[LANES4];
+    lane4_cross(pack->normal, dp, t);
+    t[3] = lane4(0.0f);
     lane4_transpose(p);
     lane4_transpose(t);
     for (int k = 0; k < LANES4; k++) {
