@@ -151,8 +151,8 @@ static const Kernel kernels[] = {
     {"  with residual", run_accelerate_residual, false, {328, 188, 196, 12}, {240, 51, 196, 12}},
     {"dot", run_dot, false, {48, 6, 0, 0}, {16, 2, 0, 0}},
     {"axpby", run_axpby, false, {72, 9, 0, 0}, {24, 3, 0, 0}},
-    {"sweep, coloured", run_sweep, false, {88, 120, 64, 0}, {88, 120, 64, 0}},
-    {"  in double", run_sweep_in_double, false, {152, 120, 128, 0}, {152, 120, 128, 0}},
+    {"sweep, single", run_sweep, false, {88, 120, 64, 0}, {88, 120, 64, 0}},
+    {"sweep, double", run_sweep_in_double, false, {152, 120, 128, 0}, {152, 120, 128, 0}},
 };
 
 enum { KERNELS = sizeof kernels / sizeof *kernels };
@@ -228,10 +228,11 @@ static TalusStatus prepare_sweeps(Bench *b)
     TalusSweepOptions options = {.order = TALUS_ORDER_COLOURED,
                                  .metric = TALUS_METRIC_ANISOTROPIC,
                                  .omega = 1.0,
+                                 .single = true,
                                  .rho = 1.0,
                                  .seed = 1};
     TalusStatus status = talus_backend_cpu.sweep.prepare(b->op, &options, b->start, &b->sweep);
-    options.in_double = true;
+    options.single = false;
     return status == TALUS_OK
                ? talus_backend_cpu.sweep.prepare(b->op, &options, b->start, &b->sweep_in_double)
                : status;

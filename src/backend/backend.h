@@ -214,9 +214,9 @@ typedef struct TalusSweepOptions {
      * rows to the bounds that follow from it (talus_block_restrict, sets/set.h); requires that such blocks exist.
      * False: the step projects onto the cone, at offsets that contain De Saxce's shifts. */
     bool coulomb;
-    /* True: all arithmetic is in double precision. False: the backend may sweep in single precision until the velocity
-     * change of a sweep comes near the rounding of floats. */
-    bool in_double;
+    /* True: the backend may sweep in single precision until the velocity change of a sweep comes near the rounding of
+     * floats. False: all arithmetic is in double precision. */
+    bool single;
     double omega, rho; /* factor of the step; share of the stepped impulse in the new one */
     uint64_t seed;     /* start of the random orders */
 } TalusSweepOptions;

@@ -359,13 +359,13 @@ static TalusStatus reserve_colours(TalusSweep *sweep)
     return TALUS_OK;
 }
 
-/* Makes the plan of coloured sweeps: colours, packs and items. In single precision unless options.in_double is set or
- * no contact is in a pack. */
+/* Makes the plan of coloured sweeps: colours, packs and items; in single precision if options.single is set and some
+ * contacts are of spheres. */
 static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     TALUS_TRY(talus_colour_contacts(op, &sweep->colouring));
-    sweep->is_single = !sweep->options.in_double && op->sphere_sphere + op->sphere_fixed > 0;
+    sweep->is_single = sweep->options.single && op->sphere_sphere + op->sphere_fixed > 0;
     TALUS_TRY(reserve_colours(sweep));
     if (sweep->is_single)
         talus_single_start(sweep);
