@@ -118,6 +118,37 @@ static void run_sweep_in_double(Bench *b)
     sink = talus_backend_cpu.sweep.run(b->sweep_in_double, 1);
 }
 
+/* What a solve by sweeps does beside the sweeps: colours and plan; impulses; the residual of the law. */
+static TalusStatus prepare_sweep(Bench *b, bool single, TalusSweep **sweep)
+{
+    TalusSweepOptions options = {.order = TALUS_ORDER_COLOURED,
+                                 .metric = TALUS_METRIC_ANISOTROPIC,
+                                 .coulomb = b->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB),
+                                 .omega = 1.0,
+                                 .single = single,
+                                 .rho = 1.0,
+                                 .seed = 1};
+    return talus_backend_cpu.sweep.prepare(b->op, &options, b->start, sweep);
+}
+
+static void run_prepare(Bench *b)
+{
+    prepare_sweep(b, true, &b->sweep);
+}
+
+static void run_get_impulses(Bench *b)
+{
+    talus_backend_cpu.sweep.get_impulses(b->sweep, b->out);
+}
+
+static void run_law(Bench *b)
+{
+    TalusLawSums sums;
+    TalusTermSums terms;
+    talus_backend_cpu.law.measure_and_shift(b->op, b->start, 0.0, &sums, &terms);
+    sink = sums.residual2;
+}
+
 /* ---- bytes and flops ---- */
 
 /* Per contact, and per body; the latter count for the share of bodies a contact has. */
@@ -153,6 +184,9 @@ static const Kernel kernels[] = {
     {"axpby", run_axpby, false, {72, 9, 0, 0}, {24, 3, 0, 0}},
     {"sweep, single", run_sweep, false, {88, 120, 64, 0}, {88, 120, 64, 0}},
     {"sweep, double", run_sweep_in_double, false, {152, 120, 128, 0}, {152, 120, 128, 0}},
+    {"  prepare", run_prepare, false, {424, 110, 292, 12}, {424, 110, 292, 12}},
+    {"  impulses", run_get_impulses, false, {80, 20, 0, 0}, {64, 15, 0, 0}},
+    {"law's residual", run_law, false, {288, 120, 196, 12}, {240, 42, 196, 12}},
 };
 
 enum { KERNELS = sizeof kernels / sizeof *kernels };
@@ -225,17 +259,8 @@ static double flop_speed(void)
 /* Sweeps in single precision end after some: every round begins with new ones. */
 static TalusStatus prepare_sweeps(Bench *b)
 {
-    TalusSweepOptions options = {.order = TALUS_ORDER_COLOURED,
-                                 .metric = TALUS_METRIC_ANISOTROPIC,
-                                 .omega = 1.0,
-                                 .single = true,
-                                 .rho = 1.0,
-                                 .seed = 1};
-    TalusStatus status = talus_backend_cpu.sweep.prepare(b->op, &options, b->start, &b->sweep);
-    options.single = false;
-    return status == TALUS_OK
-               ? talus_backend_cpu.sweep.prepare(b->op, &options, b->start, &b->sweep_in_double)
-               : status;
+    TalusStatus status = prepare_sweep(b, true, &b->sweep);
+    return status == TALUS_OK ? prepare_sweep(b, false, &b->sweep_in_double) : status;
 }
 
 static void restart(Bench *b)

@@ -94,6 +94,9 @@ static void write_sphere_velocity(const TalusSweep *sweep, int i, double u[3])
         u[c] = b[c] - a[c] - turn[c];
 }
 
+/* Factor of mu in single precision, so that the rounding of floats takes no impulse out of its cone. */
+static const double WITHIN_CONE = 1.0 - 0x1p-21;
+
 /* fill_lane in single precision, in the units of sweep->single. */
 static void fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i, const double *gamma)
 {
@@ -113,7 +116,7 @@ static void fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i, 
     lane4_set(&pack->compliance, k, op->compliance ? (float)(per_mass * op->compliance[i]) : 0.0f);
     lane4_set(&pack->inv_n, k, (float)(unit->inverse_mass * rule.inv_n));
     lane4_set(&pack->inv_t, k, (float)(unit->inverse_mass * rule.inv_t));
-    lane4_set(&pack->mu, k, (float)rule.mu);
+    lane4_set(&pack->mu, k, (float)(rule.mu * WITHIN_CONE));
     lane4_set(&pack->kappa, k, (float)rule.kappa);
     lane4_set(&pack->mantle, k, (float)rule.mantle);
     lane4_set(&pack->scale, k, (float)(per_mass * rule.scale));
@@ -428,21 +431,6 @@ static void write_local_impulse(const TalusOperator *op, int i, const double wor
         gamma[(size_t)op->rows * (size_t)i + (size_t)k] = local[k];
 }
 
-/* Writes lane k of a pack in single precision as the impulse of contact i to gamma, in the contact's frame. The impulse
- * is projected, as that of the pack may be out of its cone by the rounding of floats. */
-static void write_single_impulse(const TalusSweep *sweep, int i, const SinglePack *pack, int k,
-                                 double *gamma)
-{
-    const TalusOperator *op = sweep->op;
-    const double unit = sweep->single.impulse;
-    const double world[3] = {unit * pack->gamma[0][k], unit * pack->gamma[1][k],
-                             unit * pack->gamma[2][k]};
-    double *own = gamma + (size_t)op->rows * (size_t)i;
-    write_local_impulse(op, i, world, gamma);
-    if (op->rows == 3)
-        talus_project_cone(op->mu[i], op->mu[i], &own[0], &own[1], &own[2]);
-}
-
 /* Writes the impulses of contacts [begin, end), from their packs or items, to plan->out. */
 static void read_impulses_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
@@ -460,8 +448,12 @@ static void read_impulses_chunk(void *context, int64_t begin, int64_t end, int64
             write_local_impulse(op, i, sweep->item[sweep->item_start[class] + place].gamma,
                                 plan->out);
         } else if (sweep->is_single) {
-            write_single_impulse(sweep, i, &sweep->single.pack[pack_index(sweep, i)],
-                                 place % LANES4, plan->out);
+            const SinglePack *pack = &sweep->single.pack[pack_index(sweep, i)];
+            const double unit = sweep->single.impulse;
+            int k = place % LANES4;
+            double world[3] = {unit * pack->gamma[0][k], unit * pack->gamma[1][k],
+                               unit * pack->gamma[2][k]};
+            write_local_impulse(op, i, world, plan->out);
         } else {
             const SpherePack *pack = &sweep->pack[pack_index(sweep, i)];
             int k = place % LANES;
