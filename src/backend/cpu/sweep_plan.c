@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 
+#include <math.h>
 #include <talus/math.h>
 
 /* A parallel loop that fills the plan of `sweep` from the impulses `in`, or reads its impulses into `out`. */
@@ -94,7 +95,7 @@ static void write_sphere_velocity(const TalusSweep *sweep, int i, double u[3])
         u[c] = b[c] - a[c] - turn[c];
 }
 
-/* Factor of mu in single precision, so that the rounding of floats takes no impulse out of its cone. */
+/* Factor of mu in single precision, so that the rounding of floats takes hardly any impulse out of its cone. */
 static const double WITHIN_CONE = 1.0 - 0x1p-21;
 
 /* fill_lane in single precision, in the units of sweep->single. */
@@ -431,6 +432,27 @@ static void write_local_impulse(const TalusOperator *op, int i, const double wor
         gamma[(size_t)op->rows * (size_t)i + (size_t)k] = local[k];
 }
 
+/* Writes lane k of a pack in single precision as the impulse of contact i to gamma, in the contact's frame. A
+ * tangential impulse beyond mu n, from the rounding of floats where mu is nearly 0, is shortened to that. */
+static void write_single_impulse(const TalusSweep *sweep, int i, const SinglePack *pack, int k,
+                                 double *gamma)
+{
+    const TalusOperator *op = sweep->op;
+    const double unit = sweep->single.impulse;
+    const double world[3] = {unit * pack->gamma[0][k], unit * pack->gamma[1][k],
+                             unit * pack->gamma[2][k]};
+    double *own = gamma + (size_t)op->rows * (size_t)i;
+    write_local_impulse(op, i, world, gamma);
+    if (op->rows == 1)
+        return;
+    double bound = own[0] > 0.0 ? op->mu[i] * own[0] : 0.0;
+    double size2 = own[1] * own[1] + own[2] * own[2];
+    if (size2 > bound * bound) {
+        own[1] *= bound / sqrt(size2);
+        own[2] *= bound / sqrt(size2);
+    }
+}
+
 /* Writes the impulses of contacts [begin, end), from their packs or items, to plan->out. */
 static void read_impulses_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
@@ -448,12 +470,8 @@ static void read_impulses_chunk(void *context, int64_t begin, int64_t end, int64
             write_local_impulse(op, i, sweep->item[sweep->item_start[class] + place].gamma,
                                 plan->out);
         } else if (sweep->is_single) {
-            const SinglePack *pack = &sweep->single.pack[pack_index(sweep, i)];
-            const double unit = sweep->single.impulse;
-            int k = place % LANES4;
-            double world[3] = {unit * pack->gamma[0][k], unit * pack->gamma[1][k],
-                               unit * pack->gamma[2][k]};
-            write_local_impulse(op, i, world, plan->out);
+            write_single_impulse(sweep, i, &sweep->single.pack[pack_index(sweep, i)],
+                                 place % LANES4, plan->out);
         } else {
             const SpherePack *pack = &sweep->pack[pack_index(sweep, i)];
             int k = place % LANES;
