@@ -41,6 +41,14 @@ KERNEL void lane4_set(Lane4 *r, int k, float a)
     memcpy((char *)r + (size_t)k * sizeof a, &a, sizeof a);
 }
 
+/* Returns lane k of *r; for a variable k, r[k] would go through the stack. */
+KERNEL float lane4_get(const Lane4 *r, int k)
+{
+    float a;
+    memcpy(&a, (const char *)r + (size_t)k * sizeof a, sizeof a);
+    return a;
+}
+
 /* Returns a in lanes where the mask has all bits set, b where it is 0. */
 KERNEL Lane4 lane4_select(Mask4 m, Lane4 a, Lane4 b)
 {

@@ -116,8 +116,25 @@ struct TalusSweep {
 };
 
 /* Returns the step rule of a block of `rows` rows with diagonal (nn, tt, tt, ..) and this TalusOperator.coupling. */
-StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
-                         double coupling, double mu);
+static inline StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn,
+                                       double tt, double coupling, double mu)
+{
+    double d = rows == 1   ? nn
+               : rows == 6 ? (nn + 5.0 * tt) * (1.0 / 6.0)
+                           : (nn + 2.0 * tt) * (1.0 / 3.0);
+    double bn = coupling * (options->metric == TALUS_METRIC_TRACE ? d : nn);
+    double bt = coupling * (options->metric == TALUS_METRIC_TRACE ? d : tt);
+    StepRule rule = {.inv_n = options->omega / bn, .scale = d, .mantle = 1.0};
+    if (rows > 1) {
+        rule.inv_t = options->omega / bt;
+        rule.mu = mu;
+        if (!options->coulomb) {
+            rule.kappa = mu * (bt / bn);
+            rule.mantle = 1.0 / (1.0 + mu * rule.kappa);
+        }
+    }
+    return rule;
+}
 
 /* Adds to v, the velocity record of `body`, the effect of the impulse sign * dp at `arm` (over l). Does nothing if
  * impulses do not move the body. */
@@ -145,8 +162,6 @@ void talus_sweep_widen(TalusSweep *sweep);
 /* sweep_single.c: chooses the units from the operator's bodies and sweep->velocity, and sets the velocity changes to
  * 0. */
 void talus_single_start(TalusSweep *sweep);
-/* Sets sweep->single.bound from the packs. */
-void talus_single_bound(TalusSweep *sweep);
 /* Does one sweep in single precision. Returns the sum of the squared velocity changes. */
 double talus_single_sweep(TalusSweep *sweep);
 /* True if the rounding of floats may disturb sweeps after one with this sum of squared velocity changes. */

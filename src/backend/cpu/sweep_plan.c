@@ -19,26 +19,8 @@ typedef struct Plan {
     double *out;
 } Plan;
 
-StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
-                         double coupling, double mu)
-{
-    double d = rows == 1   ? nn
-               : rows == 6 ? (nn + 5.0 * tt) * (1.0 / 6.0)
-                           : (nn + 2.0 * tt) * (1.0 / 3.0);
-    double bn = coupling * (options->metric == TALUS_METRIC_TRACE ? d : nn);
-    double bt = coupling * (options->metric == TALUS_METRIC_TRACE ? d : tt);
-    StepRule rule = {.inv_n = options->omega / bn, .scale = d, .mantle = 1.0};
-    if (rows > 1) {
-        rule.inv_t = options->omega / bt;
-        rule.mu = mu;
-        rule.kappa = options->coulomb ? 0.0 : mu * (bt / bn);
-        rule.mantle = 1.0 / (1.0 + mu * rule.kappa);
-    }
-    return rule;
-}
-
 /* Returns the step rule of contact i. */
-static StepRule block_rule(const TalusSweep *sweep, int i)
+static inline StepRule block_rule(const TalusSweep *sweep, int i)
 {
     const TalusOperator *op = sweep->op;
     int general = i - op->sphere_sphere - op->sphere_fixed;
@@ -48,8 +30,8 @@ static StepRule block_rule(const TalusSweep *sweep, int i)
 }
 
 /* world = impulse of contact i in the world frame. */
-static void write_world_impulse(const TalusOperator *op, const double *gamma, int i,
-                                double world[3])
+static inline void write_world_impulse(const TalusOperator *op, const double *gamma, int i,
+                                       double world[3])
 {
     const double *g = gamma + (size_t)op->rows * (size_t)i;
     double local[3] = {g[0], op->rows == 3 ? g[1] : 0.0, op->rows == 3 ? g[2] : 0.0};
@@ -96,23 +78,27 @@ static void write_sphere_velocity(const TalusSweep *sweep, int i, double u[3])
 }
 
 /* Factor of mu in single precision, so that the rounding of floats takes hardly any impulse out of its cone. */
-static const double WITHIN_CONE = 1.0 - 0x1p-21;
+static const double WITHIN_CONE = 1.0 - 0x1p-20;
 
-/* fill_lane in single precision, in the units of sweep->single. */
-static void fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i, const double *gamma)
+/* fill_lane in single precision, in the units of sweep->single. Returns a bound of the speeds that are rounded. */
+static double fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i,
+                               const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     const SingleState *unit = &sweep->single;
     const double per_impulse = 1.0 / unit->impulse, per_speed = 1.0 / unit->speed;
     const double per_mass = 1.0 / unit->inverse_mass;
     StepRule rule = block_rule(sweep, i);
-    double world[3], u[3];
+    double world[3], u[3], impulses = 0.0, speeds = 0.0;
     write_world_impulse(op, gamma, i, world);
     write_sphere_velocity(sweep, i, u);
     for (int c = 0; c < 3; c++) {
+        double offset = u[c] + op->bias[i] * op->frame[i][c];
         lane4_set(&pack->normal[c], k, (float)op->frame[i][c]);
         lane4_set(&pack->gamma[c], k, (float)(per_impulse * world[c]));
-        lane4_set(&pack->offset[c], k, (float)(per_speed * (u[c] + op->bias[i] * op->frame[i][c])));
+        lane4_set(&pack->offset[c], k, (float)(per_speed * offset));
+        impulses += fabs(world[c]);
+        speeds += fabs(offset);
     }
     lane4_set(&pack->compliance, k, op->compliance ? (float)(per_mass * op->compliance[i]) : 0.0f);
     lane4_set(&pack->inv_n, k, (float)(unit->inverse_mass * rule.inv_n));
@@ -123,6 +109,7 @@ static void fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i, 
     lane4_set(&pack->scale, k, (float)(per_mass * rule.scale));
     pack->a[k] = op->pair[i][0];
     pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
+    return fmax(speeds, rule.scale * impulses);
 }
 
 /* Empties pack `index`: zeros and the dummy body, so that nothing changes in lanes that stay without a contact. */
@@ -242,23 +229,25 @@ static int pack_index(const TalusSweep *sweep, int i)
     return sweep->pack_start[c->class_of[i]][run] + c->place[i] / pack_width(sweep);
 }
 
-/* Fills the pack lanes or items of contacts [begin, end). */
+/* Fills the pack lanes or items of contacts [begin, end); stores the largest speed that is rounded. */
 static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Plan *plan = context;
     TalusSweep *sweep = plan->sweep;
     const TalusColouring *c = &sweep->colouring;
-    (void)chunk;
+    double largest = 0.0;
     for (int i = (int)begin; i < (int)end; i++) {
         int class = c->class_of[i], place = c->place[i];
         if (!is_packed(sweep->op, class, i))
             fill_item(sweep, &sweep->item[sweep->item_start[class] + place], i, plan->in);
         else if (sweep->is_single)
-            fill_single_lane(sweep, &sweep->single.pack[pack_index(sweep, i)], place % LANES4, i,
-                             plan->in);
+            largest =
+                fmax(largest, fill_single_lane(sweep, &sweep->single.pack[pack_index(sweep, i)],
+                                               place % LANES4, i, plan->in));
         else
             fill_lane(sweep, &sweep->pack[pack_index(sweep, i)], place % LANES, i, plan->in);
     }
+    sweep->partial[chunk] = largest;
 }
 
 /* Fills pack_start and item_start from the number of contacts of each class; the last contacts of a class and run take
@@ -329,6 +318,7 @@ static void fill_colours(TalusSweep *sweep, const double *gamma)
     fill_starts(sweep);
     clear_last_packs(sweep);
     talus_parallel(sweep->op->pool, sweep->op->blocks, BLOCK_GRAIN, fill_chunk, &plan);
+    sweep->single.bound = talus_sweep_largest(sweep, talus_chunks(sweep->op->blocks, BLOCK_GRAIN));
     split_heavy_bodies(sweep);
 }
 
@@ -374,8 +364,6 @@ static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
     if (sweep->is_single)
         talus_single_start(sweep);
     fill_colours(sweep, gamma);
-    if (sweep->is_single)
-        talus_single_bound(sweep);
     return TALUS_OK;
 }
 
@@ -423,8 +411,8 @@ TalusStatus talus_sweep_fill_items(TalusSweep *sweep, const double *gamma)
 /* ---- back ---- */
 
 /* Writes the impulse of contact i, given in the world frame, to gamma, in the contact's frame. */
-static void write_local_impulse(const TalusOperator *op, int i, const double world[3],
-                                double *gamma)
+static inline void write_local_impulse(const TalusOperator *op, int i, const double world[3],
+                                       double *gamma)
 {
     double local[3];
     talus_frame_to_local(op->frame[i], world, local);
@@ -439,18 +427,19 @@ static void write_single_impulse(const TalusSweep *sweep, int i, const SinglePac
 {
     const TalusOperator *op = sweep->op;
     const double unit = sweep->single.impulse;
-    const double world[3] = {unit * pack->gamma[0][k], unit * pack->gamma[1][k],
-                             unit * pack->gamma[2][k]};
-    double *own = gamma + (size_t)op->rows * (size_t)i;
-    write_local_impulse(op, i, world, gamma);
+    double world[3], local[3];
+    for (int c = 0; c < 3; c++)
+        world[c] = unit * lane4_get(&pack->gamma[c], k);
+    talus_frame_to_local(op->frame[i], world, local);
+    gamma += (size_t)op->rows * (size_t)i;
+    gamma[0] = local[0];
     if (op->rows == 1)
         return;
-    double bound = own[0] > 0.0 ? op->mu[i] * own[0] : 0.0;
-    double size2 = own[1] * own[1] + own[2] * own[2];
-    if (size2 > bound * bound) {
-        own[1] *= bound / sqrt(size2);
-        own[2] *= bound / sqrt(size2);
-    }
+    double bound = op->mu[i] * fabs(local[0]);
+    double size2 = local[1] * local[1] + local[2] * local[2];
+    double shrink = size2 > bound * bound ? bound / sqrt(size2) : 1.0;
+    gamma[1] = shrink * local[1];
+    gamma[2] = shrink * local[2];
 }
 
 /* Writes the impulses of contacts [begin, end), from their packs or items, to plan->out. */
@@ -475,7 +464,8 @@ static void read_impulses_chunk(void *context, int64_t begin, int64_t end, int64
         } else {
             const SpherePack *pack = &sweep->pack[pack_index(sweep, i)];
             int k = place % LANES;
-            double world[3] = {pack->gamma[0][k], pack->gamma[1][k], pack->gamma[2][k]};
+            double world[3] = {lane_get(&pack->gamma[0], k), lane_get(&pack->gamma[1], k),
+                               lane_get(&pack->gamma[2], k)};
             write_local_impulse(op, i, world, plan->out);
         }
     }

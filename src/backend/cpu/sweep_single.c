@@ -143,9 +143,9 @@ static void start_bodies_chunk(void *context, int64_t begin, int64_t end, int64_
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         float *w = sweep->single.velocity[i];
-        memset(w, 0, 8 * sizeof *w);
-        w[3] = (float)(per_mass * sweep->op->body[i][3]);
-        w[7] = (float)(per_mass * sweep->op->body[i][7]);
+        const double *body = sweep->op->body[i];
+        lane4_store(w, (Lane4){0.0f, 0.0f, 0.0f, (float)(per_mass * body[3])});
+        lane4_store(w + 4, (Lane4){0.0f, 0.0f, 0.0f, (float)(per_mass * body[7])});
     }
 }
 
@@ -164,29 +164,6 @@ void talus_single_start(TalusSweep *sweep)
     single->impulse = single->speed / single->inverse_mass;
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, start_bodies_chunk, sweep);
     memset(single->velocity[op->bodies], 0, sizeof *single->velocity);
-}
-
-/* Writes the largest square of a speed that is rounded in packs [begin, end) to sweep->partial. */
-static void bound_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    TalusSweep *sweep = context;
-    Lane4 most = lane4(0.0f);
-    for (int64_t i = begin; i < end; i++) {
-        const SinglePack *pack = &sweep->single.pack[i];
-        Lane4 offset2 = lane4_dot(pack->offset, pack->offset);
-        Lane4 gamma2 = pack->scale * pack->scale * lane4_dot(pack->gamma, pack->gamma);
-        most = lane4_select(offset2 > most, offset2, most);
-        most = lane4_select(gamma2 > most, gamma2, most);
-    }
-    sweep->partial[chunk] = fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
-}
-
-void talus_single_bound(TalusSweep *sweep)
-{
-    int packs = sweep->pack_start[COLOURS - 1][2];
-    talus_parallel(sweep->op->pool, packs, PACK_GRAIN, bound_chunk, sweep);
-    double largest = talus_sweep_largest(sweep, talus_chunks(packs, PACK_GRAIN));
-    sweep->single.bound = sqrt(largest) * sweep->single.speed;
 }
 
 /* ---- the sweep ---- */
