@@ -4,8 +4,7 @@
 #define TALUS_BACKEND_CPU_SWEEP_H
 
 #include "backend/cpu/colour.h"
-#include "backend/cpu/cpu.h"
-#include "base/lane4.h"
+#include "backend/cpu/single.h"
 #include "base/rng.h"
 
 /* Number of packs per chunk of a parallel loop, and of items, or blocks in a sweep block by block. */
@@ -30,7 +29,7 @@ typedef struct SpherePack {
     int32_t a[LANES], b[LANES];
 } SpherePack;
 
-/* A pack of sweeps in single precision: four contacts, in the units of SingleState. */
+/* A pack of sweeps in single precision: four contacts, in their SingleUnits. */
 typedef struct SinglePack {
     Lane4 normal[3], gamma[3];
     Lane4
@@ -61,16 +60,14 @@ typedef struct LocalItem {
     double arm_a[3], arm_b[3];
 } LocalItem;
 
-/* State of sweeps in single precision (sweep_single.c). Units are powers of two, so that squares stay far from the
- * limits of floats and that scaled problems give scaled results. */
+/* State of sweeps in single precision (sweep_single.c). */
 typedef struct SingleState {
-    /* [bodies + 1]: as TalusOperator.body, but the change of the velocities since the start, in units of `speed`, and
-     * inverse masses in units of `inverse_mass` */
+    SingleUnits unit;
+    /* [bodies + 1]: as TalusOperator.body, but the change of the velocities since the start, and inverse masses, in
+     * their units */
     float (*velocity)[8];
     SinglePack *pack; /* in the memory of TalusSweep.pack */
     float *term;      /* in the memory of TalusSweep.term, in units of speed^2 */
-    double speed, inverse_mass;
-    double impulse; /* unit of impulses: speed / inverse_mass */
     /* Bound of the speeds that are rounded, m/s: contact velocities at the start and impulses times the diagonal. */
     double bound;
 } SingleState;

@@ -63,35 +63,18 @@ static void fill_lane(TalusSweep *sweep, SpherePack *pack, int k, int i, const d
     pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
 }
 
-/* u = velocity of b relative to a at contact i of a run of spheres, from sweep->velocity, world frame. */
-static void write_sphere_velocity(const TalusSweep *sweep, int i, double u[3])
-{
-    const TalusOperator *op = sweep->op;
-    const bool fixed = i >= op->sphere_sphere;
-    const double *a = sweep->velocity[op->pair[i][0]];
-    const double *b = sweep->velocity[fixed ? op->bodies : op->pair[i][1]];
-    const double spin[3] = {a[4] + b[4], a[5] + b[5], a[6] + b[6]};
-    double turn[3];
-    talus_cross3(spin, op->frame[i], turn);
-    for (int c = 0; c < 3; c++)
-        u[c] = b[c] - a[c] - turn[c];
-}
-
-/* Factor of mu in single precision, so that the rounding of floats takes hardly any impulse out of its cone. */
-static const double WITHIN_CONE = 1.0 - 0x1p-20;
-
-/* fill_lane in single precision, in the units of sweep->single. Returns a bound of the speeds that are rounded. */
+/* fill_lane in single precision, in their units. Returns a bound of the speeds that are rounded. */
 static double fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i,
                                const double *gamma)
 {
     const TalusOperator *op = sweep->op;
-    const SingleState *unit = &sweep->single;
+    const SingleUnits *unit = &sweep->single.unit;
     const double per_impulse = 1.0 / unit->impulse, per_speed = 1.0 / unit->speed;
     const double per_mass = 1.0 / unit->inverse_mass;
     StepRule rule = block_rule(sweep, i);
     double world[3], u[3], impulses = 0.0, speeds = 0.0;
     write_world_impulse(op, gamma, i, world);
-    write_sphere_velocity(sweep, i, u);
+    talus_single_contact_velocity(op, (const double(*)[8])sweep->velocity, i, u);
     for (int c = 0; c < 3; c++) {
         double offset = u[c] + op->bias[i] * op->frame[i][c];
         lane4_set(&pack->normal[c], k, (float)op->frame[i][c]);
@@ -103,7 +86,7 @@ static double fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i
     lane4_set(&pack->compliance, k, op->compliance ? (float)(per_mass * op->compliance[i]) : 0.0f);
     lane4_set(&pack->inv_n, k, (float)(unit->inverse_mass * rule.inv_n));
     lane4_set(&pack->inv_t, k, (float)(unit->inverse_mass * rule.inv_t));
-    lane4_set(&pack->mu, k, (float)(rule.mu * WITHIN_CONE));
+    lane4_set(&pack->mu, k, (float)(rule.mu * SINGLE_MU));
     lane4_set(&pack->kappa, k, (float)rule.kappa);
     lane4_set(&pack->mantle, k, (float)rule.mantle);
     lane4_set(&pack->scale, k, (float)(per_mass * rule.scale));
@@ -426,7 +409,7 @@ static void write_single_impulse(const TalusSweep *sweep, int i, const SinglePac
                                  double *gamma)
 {
     const TalusOperator *op = sweep->op;
-    const double unit = sweep->single.impulse;
+    const double unit = sweep->single.unit.impulse;
     double world[3], local[3];
     for (int c = 0; c < 3; c++)
         world[c] = unit * lane4_get(&pack->gamma[c], k);
