@@ -66,6 +66,9 @@ typedef struct TalusAccelerated {
     /* True if the next step may use what the last one left in the operator's scratch, such as the wrenches of x. Set by
      * the backend; the caller sets it to false after changing x or calling another operation that uses the scratch. */
     bool warm;
+    /* True: runs in host memory may be in single precision until the residual comes near the rounding of floats; the
+     * backend then sets it to false. */
+    bool single;
 } TalusAccelerated;
 
 /* Sums over blocks of one forward-backward step t = P(x - step g). x, t and g are in the metric; the residual is that
@@ -241,6 +244,8 @@ typedef struct TalusRunOps {
      * must be as that run left them. */
     TalusStatus (*accelerate)(const TalusOperator *op, TalusAccelerated *state,
                               TalusMomentum *momentum, TalusRun *run);
+    /* Writes x, x_prev and g_prev of a state with `single` and `warm`, which runs leave in the backend's memory. */
+    void (*settle)(const TalusOperator *op, TalusAccelerated *state);
     /* Repeats Jacobi's step, step.jacobi. A step measures gamma before changing it, so on return gamma is one step
      * beyond the last measured iterate. */
     TalusStatus (*jacobi)(const TalusOperator *op, double omega, double lambda, double *gamma,

@@ -1,5 +1,5 @@
 /* backend/cpu/backend.c - the table of the CPU backend, and its vectors. */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/accelerate_single.h"
 
 #include "base/memory.h"
 
@@ -61,4 +61,5 @@ const TalusBackend talus_backend_cpu = {
 #define OPERATION(result, group, name, arguments) .group.name = talus_cpu_##group##_##name,
 #define OPTIONAL(result, group, name, arguments)
 #include "backend/operations.h"
+    .run = {.accelerate = talus_cpu_run_accelerate, .settle = talus_cpu_run_settle},
 };

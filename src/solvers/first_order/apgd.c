@@ -145,12 +145,15 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
         double rms = sqrt(run.residual2 / s->op->blocks);
         if (a->exact)
             adapt_momentum_bound(&control, rms, run.done, momentum, &a->beta);
-        if (talus_solve_wants_iterate(s))
+        if (talus_solve_wants_iterate(s)) {
+            talus_run_settle(s->backend, s->op, a);
             a->warm = false; /* reporting overwrites the scratch */
+        }
         go = talus_solve_report(s, a->x_prev, a->metric, run.residual2, run.residual_max);
         s->stuck = a->exact && go && is_stuck(&control, rms, run.done);
         go = go && !s->stuck;
     }
+    talus_run_settle(s->backend, s->op, a);
     return TALUS_OK;
 }
 
@@ -179,7 +182,8 @@ static TalusStatus solve_apgd(TalusSolve *s)
                           .g_prev = w->g_prev,
                           .metric = metric,
                           .kind = (TalusMetric)p->metric,
-                          .exact = s->plan.exact};
+                          .exact = s->plan.exact,
+                          .single = talus_solve_takes_single(s)};
     TalusMomentum momentum = {.norm = state->norm,
                               .margin = p->margin,
                               .theta = 1.0,

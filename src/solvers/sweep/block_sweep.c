@@ -29,18 +29,6 @@ enum { UNSEEN_SWEEPS = 4 };
  * (bench/results/2026-11-16-coulomb-sweep.md); the driver measures the residual in the end. */
 static const double RESIDUAL_OF_CHANGE = 0.75;
 
-/* Least tolerance, relative to the reference speed, at which steps of worlds sweep in single precision. Sweeps reach it
- * without hindrance on beds of less than some ten thousand layers, and go on in double precision where they do not. */
-static const double SINGLE_LEAST = 1e-5;
-
-/* True if the solve may sweep in single precision. Problems without a reference speed are solved in double precision
- * throughout, as their tolerance says nothing about the digits they need. */
-static bool takes_single(const TalusSolve *s)
-{
-    double speed = s->options->reference_speed;
-    return speed > 0.0 && s->options->tolerance >= SINGLE_LEAST * speed;
-}
-
 /* Returns the number of sweeps until the next velocity change is needed; 1 if the backend shows each iterate at no
  * cost, or there is an observer or a monitor. */
 static int sweeps_at_once(const TalusSolve *s)
@@ -58,7 +46,7 @@ TalusStatus talus_sweep_solve(TalusSolve *s, TalusSweepOptions options, int seed
     TalusSweepWork *w = s->work;
     int products = options.order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
     options.seed = talus_hash_mix((uint64_t)seed ^ state->solves++);
-    options.single = takes_single(s);
+    options.single = talus_solve_takes_single(s);
     w->backend = s->backend;
     if (!options.coulomb || !s->resumed) /* else the plan of the last call is still valid */
         TALUS_TRY(s->backend->sweep.prepare(s->op, &options, s->gamma, &w->sweep));
