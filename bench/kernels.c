@@ -31,7 +31,7 @@ typedef struct Bench {
     double *x, *x_prev, *g_prev, *out;
     TalusMetricBlock *metric;
     TalusAccelerated state;
-    TalusSweep *sweep;
+    TalusSweep *sweep, *sweep_in_double;
     int n;
 } Bench;
 
@@ -113,6 +113,42 @@ static void run_sweep(Bench *b)
     sink = talus_backend_cpu.sweep.run(b->sweep, 1);
 }
 
+static void run_sweep_in_double(Bench *b)
+{
+    sink = talus_backend_cpu.sweep.run(b->sweep_in_double, 1);
+}
+
+/* What a solve by sweeps does beside the sweeps: colours and plan; impulses; the residual of the law. */
+static TalusStatus prepare_sweep(Bench *b, bool single, TalusSweep **sweep)
+{
+    TalusSweepOptions options = {.order = TALUS_ORDER_COLOURED,
+                                 .metric = TALUS_METRIC_ANISOTROPIC,
+                                 .coulomb = b->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB),
+                                 .omega = 1.0,
+                                 .single = single,
+                                 .rho = 1.0,
+                                 .seed = 1};
+    return talus_backend_cpu.sweep.prepare(b->op, &options, b->start, sweep);
+}
+
+static void run_prepare(Bench *b)
+{
+    prepare_sweep(b, true, &b->sweep);
+}
+
+static void run_get_impulses(Bench *b)
+{
+    talus_backend_cpu.sweep.get_impulses(b->sweep, b->out);
+}
+
+static void run_law(Bench *b)
+{
+    TalusLawSums sums;
+    TalusTermSums terms;
+    talus_backend_cpu.law.measure_and_shift(b->op, b->start, 0.0, &sums, &terms);
+    sink = sums.residual2;
+}
+
 /* ---- bytes and flops ---- */
 
 /* Per contact, and per body; the latter count for the share of bodies a contact has. */
@@ -146,7 +182,11 @@ static const Kernel kernels[] = {
     {"  with residual", run_accelerate_residual, false, {328, 188, 196, 12}, {240, 51, 196, 12}},
     {"dot", run_dot, false, {48, 6, 0, 0}, {16, 2, 0, 0}},
     {"axpby", run_axpby, false, {72, 9, 0, 0}, {24, 3, 0, 0}},
-    {"sweep, coloured", run_sweep, false, {136, 120, 128, 0}, {136, 120, 128, 0}},
+    {"sweep, single", run_sweep, false, {88, 120, 64, 0}, {88, 120, 64, 0}},
+    {"sweep, double", run_sweep_in_double, false, {152, 120, 128, 0}, {152, 120, 128, 0}},
+    {"  prepare", run_prepare, false, {424, 110, 292, 12}, {424, 110, 292, 12}},
+    {"  impulses", run_get_impulses, false, {80, 20, 0, 0}, {64, 15, 0, 0}},
+    {"law's residual", run_law, false, {288, 120, 196, 12}, {240, 42, 196, 12}},
 };
 
 enum { KERNELS = sizeof kernels / sizeof *kernels };
@@ -216,6 +256,13 @@ static double flop_speed(void)
 
 /* ---- rounds ---- */
 
+/* Sweeps in single precision end after some: every round begins with new ones. */
+static TalusStatus prepare_sweeps(Bench *b)
+{
+    TalusStatus status = prepare_sweep(b, true, &b->sweep);
+    return status == TALUS_OK ? prepare_sweep(b, false, &b->sweep_in_double) : status;
+}
+
 static void restart(Bench *b)
 {
     size_t bytes = (size_t)b->n * sizeof(double);
@@ -228,6 +275,7 @@ static void restart(Bench *b)
     memcpy(b->x, b->start, bytes);
     memcpy(b->x_prev, b->start, bytes);
     memset(b->g_prev, 0, bytes);
+    prepare_sweeps(b); /* has succeeded before, with the same memory */
 }
 
 /* The first call fetches what the kernel before has pushed out of the caches and is not timed. */
@@ -323,11 +371,6 @@ static void fill_metric(Bench *b)
 
 static TalusStatus prepare(Bench *b, const char *path)
 {
-    TalusSweepOptions options = {.order = TALUS_ORDER_COLOURED,
-                                 .metric = TALUS_METRIC_ANISOTROPIC,
-                                 .omega = 1.0,
-                                 .rho = 1.0,
-                                 .seed = 1};
     TalusStatus status = talus_problem_read(path, NULL, &b->problem);
     if (status != TALUS_OK)
         return status;
@@ -339,12 +382,13 @@ static TalusStatus prepare(Bench *b, const char *path)
         *vectors[k] = room((size_t)b->n, sizeof(double));
     b->metric = room((size_t)b->op->blocks, sizeof *b->metric);
     fill_metric(b);
-    return talus_backend_cpu.sweep.prepare(b->op, &options, b->start, &b->sweep);
+    return prepare_sweeps(b);
 }
 
 static void destroy(Bench *b)
 {
     talus_backend_cpu.sweep.destroy(b->sweep);
+    talus_backend_cpu.sweep.destroy(b->sweep_in_double);
     talus_problem_destroy(b->problem);
     free(b->x);
     free(b->x_prev);

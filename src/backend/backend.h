@@ -67,6 +67,9 @@ typedef struct TalusAccelerated {
     /* True if the next step may use what the last one left in the operator's scratch, such as the wrenches of x. Set by
      * the backend; the caller sets it to false after changing x or calling another operation that uses the scratch. */
     bool warm;
+    /* True: runs in host memory may be in single precision until the residual comes near the rounding of floats; the
+     * backend then sets it to false. */
+    bool single;
 } TalusAccelerated;
 
 /* Sums over blocks of one forward-backward step t = P(x - step g). x, t and g are in the metric; the residual is that
@@ -220,6 +223,9 @@ typedef struct TalusSweepOptions {
      * rows to the bounds that follow from it (talus_block_restrict, sets/set.h); requires that such blocks exist.
      * False: the step projects onto the cone, at offsets that contain De Saxce's shifts. */
     bool coulomb;
+    /* True: the backend may sweep in single precision until the velocity change of a sweep comes near the rounding of
+     * floats. False: all arithmetic is in double precision. */
+    bool single;
     double omega, rho; /* factor of the step; share of the stepped impulse in the new one */
     uint64_t seed;     /* start of the random orders */
 } TalusSweepOptions;
@@ -244,6 +250,8 @@ typedef struct TalusRunOps {
      * must be as that run left them. */
     TalusStatus (*accelerate)(const TalusOperator *op, TalusAccelerated *state,
                               TalusMomentum *momentum, TalusRun *run);
+    /* Writes x, x_prev and g_prev of a state with `single` and `warm`, which runs leave in the backend's memory. */
+    void (*settle)(const TalusOperator *op, TalusAccelerated *state);
     /* Repeats Jacobi's step, step.jacobi. A step measures gamma before changing it, so on return gamma is one step
      * beyond the last measured iterate. */
     TalusStatus (*jacobi)(const TalusOperator *op, double omega, double lambda, double *gamma,

@@ -29,6 +29,7 @@ typedef struct TalusHostScratch {
     TalusGroups groups;         /* of contacts; the free joints, the last blocks, are in none */
     double *partial;            /* [sum][group]: up to PARTIALS sums (cpu/cpu.h) of each group */
     double *vector_partial;     /* likewise, up to TALUS_VECTORS sums */
+    unsigned char *single;      /* memory of cpu/accelerate_single.c; NULL before its first use */
 } TalusHostScratch;
 
 /* *max = the larger of *max and value; NaN if either is. */

@@ -11,9 +11,7 @@ bool talus_run_measures(const TalusRun *run, int done)
     return (run->since + done) % run->check == 0 || done + 1 == run->iterations;
 }
 
-/* Stores the residual of an iterate in *run, the first one also in first2. Returns true if this residual ends the run:
- * rms or maximum small enough, or rms not finite. */
-static bool record_residual(TalusRun *run, int blocks, double residual2, double residual_max)
+bool talus_run_record(TalusRun *run, int blocks, double residual2, double residual_max)
 {
     double rms = sqrt(residual2 / blocks);
     if (run->first2 < 0.0)
@@ -26,8 +24,7 @@ static bool record_residual(TalusRun *run, int blocks, double residual2, double 
            (run->stop_max > 0.0 && residual_max <= run->stop_max);
 }
 
-/* Sets run->done to 0 and marks first2 as not yet measured (< 0). */
-static void reset_results(TalusRun *run)
+void talus_run_reset(TalusRun *run)
 {
     run->done = 0;
     run->first2 = -1.0;
@@ -39,7 +36,7 @@ static TalusStatus accelerate_stepwise(const TalusBackend *backend, const TalusO
                                        TalusRun *run)
 {
     bool go = true;
-    for (reset_results(run); go && run->done < run->iterations; run->done++) {
+    for (talus_run_reset(run); go && run->done < run->iterations; run->done++) {
         TalusStepSums sums;
         state->step = talus_momentum_step(momentum);
         state->lag = momentum->lag;
@@ -50,7 +47,7 @@ static TalusStatus accelerate_stepwise(const TalusBackend *backend, const TalusO
         if (!state->want_residual)
             continue;
         talus_momentum_adapt_bound(momentum, sums.residual2, &state->beta);
-        go = !record_residual(run, op->blocks, sums.residual2, sums.residual_max);
+        go = !talus_run_record(run, op->blocks, sums.residual2, sums.residual_max);
     }
     return backend->check(op->context);
 }
@@ -60,11 +57,11 @@ static TalusStatus jacobi_stepwise(const TalusBackend *backend, const TalusOpera
                                    double omega, double lambda, double *gamma, TalusRun *run)
 {
     bool go = true;
-    for (reset_results(run); go && run->done < run->iterations; run->done++) {
+    for (talus_run_reset(run); go && run->done < run->iterations; run->done++) {
         double sum2, max;
         backend->step.jacobi(op, omega, lambda, gamma, &sum2, &max);
         if (talus_run_measures(run, run->done))
-            go = !record_residual(run, op->blocks, sum2, max);
+            go = !talus_run_record(run, op->blocks, sum2, max);
     }
     return backend->check(op->context);
 }
@@ -76,12 +73,26 @@ static bool fits_backend_runs(const TalusOperator *op)
     return op->pair && op->rows <= 3 && !op->mixed_sets;
 }
 
+/* True if the state's run is to be in single precision, on a backend in host memory: contacts of spheres with friction
+ * alone. */
+static bool fits_single(const TalusOperator *op, const TalusAccelerated *state)
+{
+    return state->single && op->rows == 3 && !op->general && !op->elimination;
+}
+
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
 {
-    if (!backend->run.accelerate || !fits_backend_runs(op))
+    const bool host = talus_backend_can(backend, TALUS_CAP_HOST_MEMORY);
+    if (!backend->run.accelerate || !fits_backend_runs(op) || (host && !fits_single(op, state)))
         return accelerate_stepwise(backend, op, state, momentum, run);
     return backend->run.accelerate(op, state, momentum, run);
+}
+
+void talus_run_settle(const TalusBackend *backend, const TalusOperator *op, TalusAccelerated *state)
+{
+    if (backend->run.settle && fits_backend_runs(op) && fits_single(op, state))
+        backend->run.settle(op, state);
 }
 
 TalusStatus talus_run_jacobi(const TalusBackend *backend, const TalusOperator *op, double omega,

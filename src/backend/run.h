@@ -13,10 +13,20 @@ extern "C" {
  * solve, and the last iteration of the run. */
 bool talus_run_measures(const TalusRun *run, int done);
 
+/* Sets run->done to 0 and marks first2 as not yet measured (< 0). */
+void talus_run_reset(TalusRun *run);
+
+/* Stores the residual of an iterate in *run, the first one also in first2. Returns true if this residual ends the run:
+ * rms or maximum small enough, or rms not finite. */
+bool talus_run_record(TalusRun *run, int blocks, double residual2, double residual_max);
+
 /* Do a run of the accelerated method and of Jacobi's method, as TalusRunOps.accelerate and .jacobi specify, for any
  * problem and backend. */
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run);
+/* Makes the vectors of a state those that its last run reached; needed before they are read, if state->single. */
+void talus_run_settle(const TalusBackend *backend, const TalusOperator *op,
+                      TalusAccelerated *state);
 TalusStatus talus_run_jacobi(const TalusBackend *backend, const TalusOperator *op, double omega,
                              double lambda, double *gamma, TalusRun *run);
 

@@ -58,6 +58,14 @@ KERNEL void lane_set(Lane *r, int k, double a)
     memcpy((char *)r + (size_t)k * sizeof a, &a, sizeof a);
 }
 
+/* Returns lane k of *r; for a variable k, r[k] would go through the stack. */
+KERNEL double lane_get(const Lane *r, int k)
+{
+    double a;
+    memcpy(&a, (const char *)r + (size_t)k * sizeof a, sizeof a);
+    return a;
+}
+
 /* Returns a in lanes where the mask has all bits set, b where it is 0. */
 KERNEL Lane lane_select(Mask m, Lane a, Lane b)
 {

@@ -44,7 +44,7 @@ void talus_problem_destroy(TalusProblem *p)
                   p->certificate, p->offset_store, p->model_store, p->estimate_store,
                   p->unshifted_store, p->moment_store, p->lever_store, p->scratch.record,
                   p->scratch.velocity, p->scratch.product, p->scratch.unscaled, p->scratch.partial,
-                  p->scratch.vector_partial, p->scratch.groups.start, p);
+                  p->scratch.vector_partial, p->scratch.groups.start, p->scratch.single, p);
 }
 
 TalusStatus talus_problem_reserve_vectors(TalusProblem *p)

@@ -1,5 +1,5 @@
 /* backend/cpu/backend.c - the table of the CPU backend, and its vectors. */
-#include "backend/cpu/cpu.h"
+#include "backend/cpu/accelerate_single.h"
 
 #include "base/memory.h"
 
@@ -54,11 +54,13 @@ static TalusStatus report_no_error(TalusContext *context)
 
 const TalusBackend talus_backend_cpu = {
     .name = "cpu",
-    .summary = "threads and vector units of this machine, double precision, bitwise reproducible",
+    .summary = "threads and vector units of this machine, double precision (single within solves of "
+               "loose steps), bitwise reproducible",
     .capabilities = TALUS_CAP_HOST_MEMORY | TALUS_CAP_SEES_ITERATES | TALUS_CAP_FACTORISES,
     .open = open_always,
     .check = report_no_error,
 #define OPERATION(result, group, name, arguments) .group.name = talus_cpu_##group##_##name,
 #define OPTIONAL(result, group, name, arguments)
 #include "backend/operations.h"
+    .run = {.accelerate = talus_cpu_run_accelerate, .settle = talus_cpu_run_settle},
 };

@@ -71,10 +71,10 @@ KERNEL void lanes_relative_motion(const double (*velocity)[8], const int32_t (*p
 }
 
 /* v -= spin x n, which makes v of lanes_relative_motion the contact velocity. */
-KERNEL void lanes_subtract_spin_velocity(const Lane frame[4], const Lane spin[3], Lane v[3])
+KERNEL void lanes_subtract_spin_velocity(const Lane normal[3], const Lane spin[3], Lane v[3])
 {
     Lane turn[3];
-    lane_cross(spin, frame, turn);
+    lane_cross(spin, normal, turn);
     for (int k = 0; k < 3; k++)
         v[k] -= turn[k];
 }

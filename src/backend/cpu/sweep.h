@@ -4,8 +4,7 @@
 #define TALUS_BACKEND_CPU_SWEEP_H
 
 #include "backend/cpu/colour.h"
-#include "backend/cpu/cpu.h"
-#include "base/lane.h"
+#include "backend/cpu/single.h"
 #include "base/rng.h"
 
 /* Number of packs per chunk of a parallel loop, and of items, or blocks in a sweep block by block. */
@@ -30,10 +29,20 @@ typedef struct SpherePack {
     int32_t a[LANES], b[LANES];
 } SpherePack;
 
+/* A pack of sweeps in single precision: four contacts, in their SingleUnits. */
+typedef struct SinglePack {
+    Lane4 normal[3], gamma[3];
+    Lane4
+        offset[3]; /* contact velocity at the start, world frame, plus the bias along the normal */
+    Lane4 compliance, inv_n, inv_t, mu, kappa, mantle, scale;
+    int32_t a[LANES4], b[LANES4];
+} SinglePack;
+
 /* An item: one contact of any run; the impulse gamma is in the world frame. */
 typedef struct SweepItem {
     double normal[3], gamma[3], arm_a[3], arm_b[3]; /* arms over l, as in operator.h */
     double bias, compliance;                        /* of the normal row */
+    double offset[3]; /* contact velocity that sweep->velocity lacks: 0, or that at the start */
     StepRule rule;
     int32_t a, b; /* b is -1 for the fixed world */
 } SweepItem;
@@ -51,6 +60,18 @@ typedef struct LocalItem {
     double arm_a[3], arm_b[3];
 } LocalItem;
 
+/* State of sweeps in single precision (sweep_single.c). */
+typedef struct SingleState {
+    SingleUnits unit;
+    /* [bodies + 1]: as TalusOperator.body, but the change of the velocities since the start, and inverse masses, in
+     * their units */
+    float (*velocity)[8];
+    SinglePack *pack; /* in the memory of TalusSweep.pack */
+    float *term;      /* in the memory of TalusSweep.term, in units of speed^2 */
+    /* Bound of the speeds that are rounded, m/s: contact velocities at the start and impulses times the diagonal. */
+    double bound;
+} SingleState;
+
 /* Plan and state of sweeps; the array of a kind of sweep that is not planned may hold old contents. */
 struct TalusSweep {
     const TalusOperator *op;   /* the caller's */
@@ -65,6 +86,8 @@ struct TalusSweep {
      * each entry of `order`. */
     double *term;
     double *partial; /* by chunk: largest of the terms, then their sum */
+    bool is_single;  /* `single` is in use, in place of `velocity`, `term` and `pack` */
+    SingleState single;
 
     /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
     TalusColouring colouring;
@@ -90,8 +113,25 @@ struct TalusSweep {
 };
 
 /* Returns the step rule of a block of `rows` rows with diagonal (nn, tt, tt, ..) and this TalusOperator.coupling. */
-StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
-                         double coupling, double mu);
+static inline StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn,
+                                       double tt, double coupling, double mu)
+{
+    double d = rows == 1   ? nn
+               : rows == 6 ? (nn + 5.0 * tt) * (1.0 / 6.0)
+                           : (nn + 2.0 * tt) * (1.0 / 3.0);
+    double bn = coupling * (options->metric == TALUS_METRIC_TRACE ? d : nn);
+    double bt = coupling * (options->metric == TALUS_METRIC_TRACE ? d : tt);
+    StepRule rule = {.inv_n = options->omega / bn, .scale = d, .mantle = 1.0};
+    if (rows > 1) {
+        rule.inv_t = options->omega / bt;
+        rule.mu = mu;
+        if (!options->coulomb) {
+            rule.kappa = mu * (bt / bn);
+            rule.mantle = 1.0 / (1.0 + mu * rule.kappa);
+        }
+    }
+    return rule;
+}
 
 /* Adds to v, the velocity record of `body`, the effect of the impulse sign * dp at `arm` (over l). Does nothing if
  * impulses do not move the body. */
@@ -113,6 +153,16 @@ static inline void talus_body_add_impulse(const TalusOperator *op, int body, dou
 TalusStatus talus_sweep_fill_items(TalusSweep *sweep, const double *gamma);
 /* Writes the impulses of packs and items to gamma, in contact frames. */
 void talus_sweep_read_items(TalusSweep *sweep, double *gamma);
+/* Turns a plan in single precision into one in double precision that starts from its impulses. */
+void talus_sweep_widen(TalusSweep *sweep);
+
+/* sweep_single.c: chooses the units from the operator's bodies and sweep->velocity, and sets the velocity changes to
+ * 0. */
+void talus_single_start(TalusSweep *sweep);
+/* Does one sweep in single precision. Returns the sum of the squared velocity changes. */
+double talus_single_sweep(TalusSweep *sweep);
+/* True if the rounding of floats may disturb sweeps after one with this sum of squared velocity changes. */
+bool talus_single_is_spent(const TalusSweep *sweep, double change2);
 
 /* True if the sweep goes block by block on impulses in contact frames (sweep_sparse.c), not over packs and items: for
  * an explicit operator, for mixed sets, and if options.local solves the contacts' own problems, unless packs do so. */

@@ -1,13 +1,15 @@
 /* backend/cpu/sweep_plan.c - layout of contacts for a Gauss-Seidel sweep.
  *
- * Coloured: sphere contacts with a colour go into packs of two by colour and run, so a sweep streams through memory and
- * fills both lanes; all other contacts become items. In sequence: every contact is an item. */
+ * Coloured: sphere contacts with a colour go into packs by colour and run, of two in double precision and of four in
+ * single precision, so a sweep streams through memory and fills all lanes; all other contacts become items. In
+ * sequence: every contact is an item, in double precision. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/frame.h"
 #include "base/memory.h"
 #include "base/status.h"
 
+#include <math.h>
 #include <talus/math.h>
 
 /* A parallel loop that fills the plan of `sweep` from the impulses `in`, or reads its impulses into `out`. */
@@ -17,26 +19,8 @@ typedef struct Plan {
     double *out;
 } Plan;
 
-StepRule talus_step_rule(const TalusSweepOptions *options, int rows, double nn, double tt,
-                         double coupling, double mu)
-{
-    double d = rows == 1   ? nn
-               : rows == 6 ? (nn + 5.0 * tt) * (1.0 / 6.0)
-                           : (nn + 2.0 * tt) * (1.0 / 3.0);
-    double bn = coupling * (options->metric == TALUS_METRIC_TRACE ? d : nn);
-    double bt = coupling * (options->metric == TALUS_METRIC_TRACE ? d : tt);
-    StepRule rule = {.inv_n = options->omega / bn, .scale = d, .mantle = 1.0};
-    if (rows > 1) {
-        rule.inv_t = options->omega / bt;
-        rule.mu = mu;
-        rule.kappa = options->coulomb ? 0.0 : mu * (bt / bn);
-        rule.mantle = 1.0 / (1.0 + mu * rule.kappa);
-    }
-    return rule;
-}
-
 /* Returns the step rule of contact i. */
-static StepRule block_rule(const TalusSweep *sweep, int i)
+static inline StepRule block_rule(const TalusSweep *sweep, int i)
 {
     const TalusOperator *op = sweep->op;
     int general = i - op->sphere_sphere - op->sphere_fixed;
@@ -46,8 +30,8 @@ static StepRule block_rule(const TalusSweep *sweep, int i)
 }
 
 /* world = impulse of contact i in the world frame. */
-static void write_world_impulse(const TalusOperator *op, const double *gamma, int i,
-                                double world[3])
+static inline void write_world_impulse(const TalusOperator *op, const double *gamma, int i,
+                                       double world[3])
 {
     const double *g = gamma + (size_t)op->rows * (size_t)i;
     double local[3] = {g[0], op->rows == 3 ? g[1] : 0.0, op->rows == 3 ? g[2] : 0.0};
@@ -79,20 +63,71 @@ static void fill_lane(TalusSweep *sweep, SpherePack *pack, int k, int i, const d
     pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
 }
 
-/* Fills lane 1, beside an odd last contact, with zeros and the dummy body, so that nothing there ever changes. */
-static void fill_idle_lane(TalusSweep *sweep, SpherePack *pack)
+/* fill_lane in single precision, in their units. Returns a bound of the speeds that are rounded. */
+static double fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i,
+                               const double *gamma)
 {
-    const Mask first = {-1, 0};
-    Lane *const fields[] = {&pack->normal[0], &pack->normal[1], &pack->normal[2], &pack->gamma[0],
-                            &pack->gamma[1],  &pack->gamma[2],  &pack->bias,      &pack->compliance,
-                            &pack->inv_n,     &pack->inv_t,     &pack->mu,        &pack->kappa,
-                            &pack->mantle,    &pack->scale};
-    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++)
-        *fields[k] = (Lane)(first & (Mask)*fields[k]);
-    pack->a[1] = pack->b[1] = sweep->op->bodies;
+    const TalusOperator *op = sweep->op;
+    const SingleUnits *unit = &sweep->single.unit;
+    const double per_impulse = 1.0 / unit->impulse, per_speed = 1.0 / unit->speed;
+    const double per_mass = 1.0 / unit->inverse_mass;
+    StepRule rule = block_rule(sweep, i);
+    double world[3], u[3], impulses = 0.0, speeds = 0.0;
+    write_world_impulse(op, gamma, i, world);
+    talus_single_contact_velocity(op, (const double(*)[8])sweep->velocity, i, u);
+    for (int c = 0; c < 3; c++) {
+        double offset = u[c] + op->bias[i] * op->frame[i][c];
+        lane4_set(&pack->normal[c], k, (float)op->frame[i][c]);
+        lane4_set(&pack->gamma[c], k, (float)(per_impulse * world[c]));
+        lane4_set(&pack->offset[c], k, (float)(per_speed * offset));
+        impulses += fabs(world[c]);
+        speeds += fabs(offset);
+    }
+    lane4_set(&pack->compliance, k, op->compliance ? (float)(per_mass * op->compliance[i]) : 0.0f);
+    lane4_set(&pack->inv_n, k, (float)(unit->inverse_mass * rule.inv_n));
+    lane4_set(&pack->inv_t, k, (float)(unit->inverse_mass * rule.inv_t));
+    lane4_set(&pack->mu, k, (float)(rule.mu * SINGLE_MU));
+    lane4_set(&pack->kappa, k, (float)rule.kappa);
+    lane4_set(&pack->mantle, k, (float)rule.mantle);
+    lane4_set(&pack->scale, k, (float)(per_mass * rule.scale));
+    pack->a[k] = op->pair[i][0];
+    pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
+    return fmax(speeds, rule.scale * impulses);
+}
+
+/* Empties pack `index`: zeros and the dummy body, so that nothing changes in lanes that stay without a contact. */
+static void clear_pack(TalusSweep *sweep, int index)
+{
+    int32_t dummy = sweep->op->bodies;
+    if (sweep->is_single) {
+        SinglePack *pack = &sweep->single.pack[index];
+        memset(pack, 0, sizeof *pack);
+        for (int k = 0; k < LANES4; k++)
+            pack->a[k] = pack->b[k] = dummy;
+    } else {
+        SpherePack *pack = &sweep->pack[index];
+        memset(pack, 0, sizeof *pack);
+        for (int k = 0; k < LANES; k++)
+            pack->a[k] = pack->b[k] = dummy;
+    }
 }
 
 /* ---- items ---- */
+
+/* item->offset = velocity of b relative to a at the contact, from sweep->velocity, world frame. */
+static void write_item_offset(const TalusSweep *sweep, SweepItem *item)
+{
+    const double *a = sweep->velocity[item->a], *b = item->b >= 0 ? sweep->velocity[item->b] : NULL;
+    double turn[3];
+    talus_cross3(a + 4, item->arm_a, turn);
+    for (int c = 0; c < 3; c++)
+        item->offset[c] = -a[c] - turn[c];
+    if (!b)
+        return;
+    talus_cross3(b + 4, item->arm_b, turn);
+    for (int c = 0; c < 3; c++)
+        item->offset[c] += b[c] + turn[c];
+}
 
 /* Fills *item with contact i and its impulse, converted to the world frame. */
 static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *gamma)
@@ -104,12 +139,15 @@ static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *g
         item->normal[c] = op->frame[i][c];
         item->arm_a[c] = general >= 0 ? op->arm[general][c] : op->frame[i][c];
         item->arm_b[c] = general >= 0 ? op->arm[general][3 + c] : -op->frame[i][c];
+        item->offset[c] = 0.0;
     }
     item->bias = op->bias[i];
     item->compliance = op->compliance ? op->compliance[i] : 0.0;
     item->rule = block_rule(sweep, i);
     item->a = op->pair[i][0];
     item->b = op->pair[i][1];
+    if (sweep->is_single)
+        write_item_offset(sweep, item);
 }
 
 /* Adds `share` times one body's part of an item's diagonal entries to *nn (normal) and *tt (mean of the tangents). The
@@ -154,41 +192,60 @@ static void set_split_rule(TalusSweep *sweep, SweepItem *item, bool sphere)
 
 /* ---- the coloured plan ---- */
 
-/* Returns the index of the pack that holds a contact; its lane is place % LANES. */
-static int pack_index(const TalusSweep *sweep, int class, int run, int place)
+/* Returns the number of contacts in a pack. */
+static int pack_width(const TalusSweep *sweep)
 {
-    return sweep->pack_start[class][run] + place / LANES;
+    return sweep->is_single ? LANES4 : LANES;
 }
 
-/* Fills the pack lanes or items of contacts [begin, end). */
+/* True if contact i of this class is in a pack, else it is an item. */
+static bool is_packed(const TalusOperator *op, int class, int i)
+{
+    return class < COLOURS && i < op->sphere_sphere + op->sphere_fixed;
+}
+
+/* Returns the index of the pack that holds contact i; its lane is place % pack_width. */
+static int pack_index(const TalusSweep *sweep, int i)
+{
+    const TalusColouring *c = &sweep->colouring;
+    int run = i < sweep->op->sphere_sphere ? 0 : 1;
+    return sweep->pack_start[c->class_of[i]][run] + c->place[i] / pack_width(sweep);
+}
+
+/* Fills the pack lanes or items of contacts [begin, end); stores the largest speed that is rounded. */
 static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Plan *plan = context;
     TalusSweep *sweep = plan->sweep;
     const TalusColouring *c = &sweep->colouring;
-    (void)chunk;
+    double largest = 0.0;
     for (int i = (int)begin; i < (int)end; i++) {
         int class = c->class_of[i], place = c->place[i];
-        int run = i < sweep->op->sphere_sphere ? 0 : 1;
-        if (class < COLOURS && i < sweep->op->sphere_sphere + sweep->op->sphere_fixed)
-            fill_lane(sweep, &sweep->pack[pack_index(sweep, class, run, place)], place % LANES, i,
-                      plan->in);
-        else
+        if (!is_packed(sweep->op, class, i))
             fill_item(sweep, &sweep->item[sweep->item_start[class] + place], i, plan->in);
+        else if (sweep->is_single)
+            largest =
+                fmax(largest, fill_single_lane(sweep, &sweep->single.pack[pack_index(sweep, i)],
+                                               place % LANES4, i, plan->in));
+        else
+            fill_lane(sweep, &sweep->pack[pack_index(sweep, i)], place % LANES, i, plan->in);
     }
+    sweep->partial[chunk] = largest;
 }
 
-/* Fills pack_start and item_start from the number of contacts of each class; an odd last contact takes a whole pack. */
+/* Fills pack_start and item_start from the number of contacts of each class; the last contacts of a class and run take
+ * a whole pack. */
 static void fill_starts(TalusSweep *sweep)
 {
+    const int width = pack_width(sweep);
     int packs = 0, items = 0;
     for (int class = 0; class < CLASSES; class ++) {
         const int *count = sweep->colouring.count[class];
         if (class < COLOURS) {
             sweep->pack_start[class][0] = packs;
-            packs += (count[0] + LANES - 1) / LANES;
+            packs += (count[0] + width - 1) / width;
             sweep->pack_start[class][1] = packs;
-            packs += (count[1] + LANES - 1) / LANES;
+            packs += (count[1] + width - 1) / width;
             sweep->pack_start[class][2] = packs;
         }
         sweep->item_start[class] = items;
@@ -197,25 +254,33 @@ static void fill_starts(TalusSweep *sweep)
     sweep->item_start[CLASSES] = items;
 }
 
-/* Fills the idle lane of the last pack of every colour and run that has an odd number of contacts. */
-static void fill_idle_lanes(TalusSweep *sweep)
+/* Empties the last pack of every colour and run whose contacts do not fill it. */
+static void clear_last_packs(TalusSweep *sweep)
 {
     for (int class = 0; class < sweep->colouring.colours; class ++)
         for (int run = 0; run < 2; run++)
-            if (sweep->colouring.count[class][run] % LANES)
-                fill_idle_lane(sweep, &sweep->pack[sweep->pack_start[class][run + 1] - 1]);
+            if (sweep->colouring.count[class][run] % pack_width(sweep))
+                clear_pack(sweep, sweep->pack_start[class][run + 1] - 1);
 }
 
-/* Fills sweep->split with the number of heavy items that share each body, reserves sweep->change, and sets the step
- * rule of every heavy item. */
-static TalusStatus split_heavy_bodies(TalusSweep *sweep)
+/* Reserves sweep->split and sweep->change if there are heavy items. */
+static TalusStatus reserve_heavy(TalusSweep *sweep)
+{
+    int heavy = sweep->item_start[CLASSES] - sweep->item_start[CLASS_HEAVY];
+    if (heavy == 0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_GROW(sweep->split, (size_t)sweep->op->bodies, 0, "heavy bodies"));
+    return TALUS_GROW(sweep->change, (size_t)heavy, 0, "heavy contacts");
+}
+
+/* Fills sweep->split with the number of heavy items that share each body, and sets the step rule of every heavy
+ * item. */
+static void split_heavy_bodies(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
     int begin = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
     if (begin == end)
-        return TALUS_OK;
-    TALUS_TRY(TALUS_GROW(sweep->split, (size_t)op->bodies, 0, "heavy bodies"));
-    TALUS_TRY(TALUS_GROW(sweep->change, (size_t)(end - begin), 0, "heavy contacts"));
+        return;
     memset(sweep->split, 0, (size_t)op->bodies * sizeof *sweep->split);
     for (int k = begin; k < end; k++) {
         sweep->split[sweep->item[k].a]++;
@@ -226,24 +291,72 @@ static TalusStatus split_heavy_bodies(TalusSweep *sweep)
         if (sweep->colouring.class_of[i] == CLASS_HEAVY)
             set_split_rule(sweep, &sweep->item[begin + sweep->colouring.place[i]],
                            i < op->sphere_sphere + op->sphere_fixed);
+}
+
+/* Fills the packs and items of coloured sweeps from gamma and, in single precision, sweep->velocity; all memory is
+ * reserved. */
+static void fill_colours(TalusSweep *sweep, const double *gamma)
+{
+    Plan plan = {sweep, gamma, NULL};
+    fill_starts(sweep);
+    clear_last_packs(sweep);
+    talus_parallel(sweep->op->pool, sweep->op->blocks, BLOCK_GRAIN, fill_chunk, &plan);
+    sweep->single.bound = talus_sweep_largest(sweep, talus_chunks(sweep->op->blocks, BLOCK_GRAIN));
+    split_heavy_bodies(sweep);
+}
+
+/* Reserves the arrays of coloured sweeps, in double precision and, if is_single, in single precision too. */
+static TalusStatus reserve_colours(TalusSweep *sweep)
+{
+    const bool single = sweep->is_single;
+    const size_t blocks = (size_t)sweep->op->blocks, bodies = (size_t)sweep->op->bodies;
+    size_t bytes = 0;
+    if (single) {
+        fill_starts(sweep);
+        bytes = (size_t)sweep->pack_start[COLOURS - 1][2] * sizeof(SinglePack);
+    }
+    sweep->is_single = false;
+    fill_starts(sweep);
+    size_t packs = (size_t)sweep->pack_start[COLOURS - 1][2],
+           items = (size_t)sweep->item_start[CLASSES];
+    size_t room = (bytes + sizeof *sweep->pack - 1) / sizeof *sweep->pack;
+    TALUS_TRY(TALUS_GROW(sweep->pack, packs > room ? packs : room, 0, "contact packs"));
+    TALUS_TRY(TALUS_GROW(sweep->item, items, 0, "contact items"));
+    TALUS_TRY(talus_sweep_reserve_terms(sweep, (int64_t)(LANES * packs + items)));
+    TALUS_TRY(reserve_heavy(sweep));
+    if (!single)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_GROW(sweep->single.velocity, bodies + 1, 0, "velocity changes"));
+    TALUS_TRY(TALUS_GROW(sweep->gamma, 3 * blocks, 0, "impulses"));
+    TALUS_TRY(TALUS_GROW(sweep->partial, 2 * (size_t)talus_chunks((int64_t)bodies, BODY_GRAIN), 0,
+                         "partial sums"));
+    sweep->single.pack = (void *)sweep->pack;
+    sweep->single.term = (void *)sweep->term;
+    sweep->is_single = true;
     return TALUS_OK;
 }
 
-/* Makes the plan of coloured sweeps: colours, packs and items. */
+/* Makes the plan of coloured sweeps: colours, packs and items; in single precision if options.single is set and some
+ * contacts are of spheres. */
 static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     TALUS_TRY(talus_colour_contacts(op, &sweep->colouring));
-    fill_starts(sweep);
-    TALUS_TRY(
-        TALUS_GROW(sweep->pack, (size_t)sweep->pack_start[COLOURS - 1][2], 0, "contact packs"));
-    TALUS_TRY(TALUS_GROW(sweep->item, (size_t)sweep->item_start[CLASSES], 0, "contact items"));
-    TALUS_TRY(talus_sweep_reserve_terms(sweep, LANES * (int64_t)sweep->pack_start[COLOURS - 1][2] +
-                                                   sweep->item_start[CLASSES]));
-    Plan plan = {sweep, gamma, NULL};
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, fill_chunk, &plan);
-    fill_idle_lanes(sweep);
-    return split_heavy_bodies(sweep);
+    sweep->is_single = sweep->options.single && op->sphere_sphere + op->sphere_fixed > 0;
+    TALUS_TRY(reserve_colours(sweep));
+    if (sweep->is_single)
+        talus_single_start(sweep);
+    fill_colours(sweep, gamma);
+    return TALUS_OK;
+}
+
+void talus_sweep_widen(TalusSweep *sweep)
+{
+    talus_sweep_read_items(sweep, sweep->gamma);
+    talus_cpu_op_body_velocities(sweep->op, sweep->gamma, true, sweep->velocity);
+    memset(sweep->velocity[sweep->op->bodies], 0, sizeof *sweep->velocity);
+    sweep->is_single = false;
+    fill_colours(sweep, sweep->gamma);
 }
 
 /* ---- in sequence ---- */
@@ -281,13 +394,35 @@ TalusStatus talus_sweep_fill_items(TalusSweep *sweep, const double *gamma)
 /* ---- back ---- */
 
 /* Writes the impulse of contact i, given in the world frame, to gamma, in the contact's frame. */
-static void write_local_impulse(const TalusOperator *op, int i, const double world[3],
-                                double *gamma)
+static inline void write_local_impulse(const TalusOperator *op, int i, const double world[3],
+                                       double *gamma)
 {
     double local[3];
     talus_frame_to_local(op->frame[i], world, local);
     for (int k = 0; k < op->rows; k++)
         gamma[(size_t)op->rows * (size_t)i + (size_t)k] = local[k];
+}
+
+/* Writes lane k of a pack in single precision as the impulse of contact i to gamma, in the contact's frame. A
+ * tangential impulse beyond mu n, from the rounding of floats where mu is nearly 0, is shortened to that. */
+static void write_single_impulse(const TalusSweep *sweep, int i, const SinglePack *pack, int k,
+                                 double *gamma)
+{
+    const TalusOperator *op = sweep->op;
+    const double unit = sweep->single.unit.impulse;
+    double world[3], local[3];
+    for (int c = 0; c < 3; c++)
+        world[c] = unit * lane4_get(&pack->gamma[c], k);
+    talus_frame_to_local(op->frame[i], world, local);
+    gamma += (size_t)op->rows * (size_t)i;
+    gamma[0] = local[0];
+    if (op->rows == 1)
+        return;
+    double bound = op->mu[i] * fabs(local[0]);
+    double size2 = local[1] * local[1] + local[2] * local[2];
+    double shrink = size2 > bound * bound ? bound / sqrt(size2) : 1.0;
+    gamma[1] = shrink * local[1];
+    gamma[2] = shrink * local[2];
 }
 
 /* Writes the impulses of contacts [begin, end), from their packs or items, to plan->out. */
@@ -300,17 +435,21 @@ static void read_impulses_chunk(void *context, int64_t begin, int64_t end, int64
     bool coloured = sweep->options.order == TALUS_ORDER_COLOURED;
     (void)chunk;
     for (int i = (int)begin; i < (int)end; i++) {
-        int class = coloured ? c->class_of[i] : 0;
+        int class = coloured ? c->class_of[i] : 0, place = coloured ? c->place[i] : 0;
         if (!coloured) {
             write_local_impulse(op, i, sweep->item[i].gamma, plan->out);
-        } else if (class < COLOURS && i < op->sphere_sphere + op->sphere_fixed) {
-            int run = i < op->sphere_sphere ? 0 : 1, k = c->place[i] % LANES;
-            const SpherePack *pack = &sweep->pack[pack_index(sweep, class, run, c->place[i])];
-            double world[3] = {pack->gamma[0][k], pack->gamma[1][k], pack->gamma[2][k]};
-            write_local_impulse(op, i, world, plan->out);
-        } else {
-            write_local_impulse(op, i, sweep->item[sweep->item_start[class] + c->place[i]].gamma,
+        } else if (!is_packed(op, class, i)) {
+            write_local_impulse(op, i, sweep->item[sweep->item_start[class] + place].gamma,
                                 plan->out);
+        } else if (sweep->is_single) {
+            write_single_impulse(sweep, i, &sweep->single.pack[pack_index(sweep, i)],
+                                 place % LANES4, plan->out);
+        } else {
+            const SpherePack *pack = &sweep->pack[pack_index(sweep, i)];
+            int k = place % LANES;
+            double world[3] = {lane_get(&pack->gamma[0], k), lane_get(&pack->gamma[1], k),
+                               lane_get(&pack->gamma[2], k)};
+            write_local_impulse(op, i, world, plan->out);
         }
     }
 }

@@ -18,26 +18,38 @@ enum { TERM_BITS = 43, TERM_GRAIN = 512 };
 /* Arguments of multiples_chunk. */
 typedef struct TermLoop {
     const double *term;
+    const float *single; /* NULL: the terms are doubles, `term` */
     double *partial;
     /* 1.5 2^52 times the unit: adding and subtracting it rounds a term to a multiple of the unit */
     double shifter;
 } TermLoop;
 
-/* Sums the terms [begin, end), each rounded to a multiple of the unit. */
-static void multiples_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Returns the sum of the terms [begin, end), each rounded to a multiple of the unit; single: they are floats. */
+KERNEL double sum_multiples(const TermLoop *loop, bool single, int64_t begin, int64_t end)
 {
-    const TermLoop *loop = context;
-    const double *term = loop->term;
     const Lane shifter = lane(loop->shifter);
     Lane sum[2] = {{0}, {0}};
     int64_t i = begin;
     for (; i + 2 * LANES <= end; i += 2 * LANES)
-        for (int k = 0; k < 2; k++)
-            sum[k] += (lane_load(term + i + LANES * k) + shifter) - shifter;
-    for (; i < end; i++)
-        sum[0] += (Lane){(term[i] + loop->shifter) - loop->shifter, 0.0};
+        for (int k = 0; k < 2; k++) {
+            int64_t j = i + LANES * k;
+            Lane term = single ? lane_load_floats(loop->single + j) : lane_load(loop->term + j);
+            sum[k] += (term + shifter) - shifter;
+        }
+    for (; i < end; i++) {
+        double term = single ? loop->single[i] : loop->term[i];
+        sum[0] += (Lane){(term + loop->shifter) - loop->shifter, 0.0};
+    }
     sum[0] += sum[1];
-    loop->partial[chunk] = sum[0][0] + sum[0][1];
+    return sum[0][0] + sum[0][1];
+}
+
+/* Stores the sum of a chunk's terms. */
+static void multiples_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const TermLoop *loop = context;
+    loop->partial[chunk] = loop->single ? sum_multiples(loop, true, begin, end)
+                                        : sum_multiples(loop, false, begin, end);
 }
 
 TalusStatus talus_sweep_reserve_terms(TalusSweep *sweep, int64_t count)
@@ -58,7 +70,9 @@ double talus_sweep_largest(const TalusSweep *sweep, int64_t chunks)
 
 double talus_sweep_sum(TalusSweep *sweep, int64_t count, double largest)
 {
-    TermLoop loop = {.term = sweep->term, .partial = sweep->partial};
+    TermLoop loop = {.term = sweep->term,
+                     .single = sweep->is_single ? sweep->single.term : NULL,
+                     .partial = sweep->partial};
     int exponent;
     if (largest > 1e300)
         return largest;        /* the sweep has diverged; the shifter would overflow */

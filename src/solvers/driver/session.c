@@ -76,6 +76,17 @@ bool talus_solve_next(TalusSolve *solve, int products, const double *x,
     return talus_solve_report(solve, x, metric, residual2, residual_max);
 }
 
+/* Least tolerance, relative to the reference speed, at which steps of worlds may be solved in single precision. Below
+ * it most of a solve would be in double precision, for the errors of floats are 1e-7 of speeds that are larger than the
+ * reference speed. */
+static const double SINGLE_LEAST = 1e-5;
+
+bool talus_solve_takes_single(const TalusSolve *solve)
+{
+    double speed = solve->options->reference_speed;
+    return speed > 0.0 && solve->options->tolerance >= SINGLE_LEAST * speed;
+}
+
 bool talus_solve_wants_iterate(const TalusSolve *solve)
 {
     return talus_observe_is_due(solve) || talus_infeasibility_is_due(solve);

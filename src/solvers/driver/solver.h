@@ -157,6 +157,10 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max);
  * is unknown; talus_solve_continue calls it too. */
 bool talus_solve_within_budget(TalusSolve *solve);
 
+/* True if the solver may iterate in single precision while that suffices: in steps of worlds, whose reference speed says
+ * how many digits the tolerance needs. Other problems are solved in double precision throughout. */
+bool talus_solve_takes_single(const TalusSolve *solve);
+
 /* True if talus_solve_observe needs the iterate now; at other times the iterate need not be formed. */
 bool talus_solve_wants_iterate(const TalusSolve *solve);
 

@@ -138,12 +138,15 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
         double rms = sqrt(run.residual2 / s->op->blocks);
         before = now;
         now = (Reached){run.stop_max > 0.0 ? run.residual_max : rms, run.done};
-        if (talus_solve_wants_iterate(s))
+        if (talus_solve_wants_iterate(s)) {
+            talus_run_settle(s->backend, s->op, a);
             a->warm = false; /* reporting overwrites the scratch */
+        }
         go = talus_solve_report(s, a->x_prev, a->metric, run.residual2, run.residual_max);
         s->stuck = a->exact && go && is_stuck(&progress, rms, run.done);
         go = go && !s->stuck;
     }
+    talus_run_settle(s->backend, s->op, a);
     return TALUS_OK;
 }
 
@@ -172,7 +175,8 @@ static TalusStatus solve_apgd(TalusSolve *s)
                           .g_prev = w->g_prev,
                           .metric = metric,
                           .kind = (TalusMetric)p->metric,
-                          .exact = s->plan.exact};
+                          .exact = s->plan.exact,
+                          .single = talus_solve_takes_single(s)};
     TalusMomentum momentum = {.norm = state->norm,
                               .margin = p->margin,
                               .theta = s->plan.exact ? START_THETA : 1.0,

@@ -46,6 +46,7 @@ TalusStatus talus_sweep_solve(TalusSolve *s, TalusSweepOptions options, int seed
     TalusSweepWork *w = s->work;
     int products = options.order == TALUS_ORDER_SYMMETRIC ? 2 : 1;
     options.seed = talus_hash_mix((uint64_t)seed ^ state->solves++);
+    options.single = talus_solve_takes_single(s);
     w->backend = s->backend;
     if (!options.coulomb || !s->resumed) /* else the plan of the last call is still valid */
         TALUS_TRY(s->backend->sweep.prepare(s->op, &options, s->gamma, &w->sweep));

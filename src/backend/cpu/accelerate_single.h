@@ -1,0 +1,14 @@
+/* backend/cpu/accelerate_single.h - runs of the accelerated method in single precision. */
+#ifndef TALUS_BACKEND_CPU_ACCELERATE_SINGLE_H
+#define TALUS_BACKEND_CPU_ACCELERATE_SINGLE_H
+
+#include "backend/cpu/single.h"
+
+/* TalusRunOps.accelerate for contacts of spheres with friction, 3 rows, and a state with `single`. Sets state->single
+ * to false once the residual comes near the rounding of floats; the run then ends. */
+TalusStatus talus_cpu_run_accelerate(const TalusOperator *op, TalusAccelerated *state,
+                                     TalusMomentum *momentum, TalusRun *run);
+/* TalusRunOps.settle. */
+void talus_cpu_run_settle(const TalusOperator *op, TalusAccelerated *state);
+
+#endif

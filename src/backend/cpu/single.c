@@ -1,0 +1,51 @@
+/* backend/cpu/single.c - units of numbers in single precision. */
+#include "backend/cpu/single.h"
+
+/* Returns the power of two that is at most `value` and above half of it; 1 if the value is 0 or not finite. */
+static double unit_of(double value)
+{
+    int exponent;
+    if (!(value > 0.0) || !isfinite(value))
+        return 1.0;
+    frexp(value, &exponent);
+    return ldexp(1.0, exponent - 1);
+}
+
+/* A parallel loop over bodies. */
+typedef struct BodyLoop {
+    const double (*velocity)[8];
+    double *partial;
+} BodyLoop;
+
+/* Writes the largest numbers of bodies [begin, end): of velocities to entry 2 chunk, of inverse masses to the next. */
+static void measure_bodies_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const BodyLoop *loop = context;
+    Lane most[4] = {lane(0.0), lane(0.0), lane(0.0), lane(0.0)};
+    for (int64_t i = begin; i < end; i++)
+        for (int k = 0; k < 4; k++) {
+            Lane value = lane_load(loop->velocity[i] + 2 * k);
+            value = lane_select(value < 0.0, -value, value);
+            most[k] = lane_select(value > most[k], value, most[k]);
+        }
+    double speed = fmax(most[1][0], most[3][0]);
+    for (int k = 0; k < 4; k += 2)
+        speed = fmax(speed, fmax(most[k][0], most[k][1]));
+    loop->partial[2 * chunk] = speed;
+    loop->partial[2 * chunk + 1] = fmax(most[1][1], most[3][1]);
+}
+
+SingleUnits talus_single_units(const TalusOperator *op, const double (*velocity)[8],
+                               double *partial)
+{
+    BodyLoop loop = {velocity, partial};
+    double speed = 0.0, inverse_mass = 0.0;
+    talus_parallel(op->pool, op->bodies, BODY_GRAIN, measure_bodies_chunk, &loop);
+    for (int64_t c = 0; c < talus_chunks(op->bodies, BODY_GRAIN); c++) {
+        speed = fmax(speed, partial[2 * c]);
+        inverse_mass = fmax(inverse_mass, partial[2 * c + 1]);
+    }
+    SingleUnits units = {.speed = unit_of(speed), .inverse_mass = unit_of(inverse_mass)};
+    units.impulse = units.speed / units.inverse_mass;
+    return units;
+}

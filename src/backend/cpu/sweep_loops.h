@@ -1,0 +1,317 @@
+/* backend/cpu/sweep_loops.h - coloured Gauss-Seidel sweeps in one precision; included by sweep.c for doubles and by
+ * sweep_single.c for floats, which define:
+ *     Real, Vector, Bits     type of a number, of a vector of them, and of the result of a comparison of two vectors
+ *     WIDTH, SMALLEST2       number of lanes of a Vector; as TINY2 (base/lane.h)
+ *     OP(name)               name of a function of base/lane.h or base/lane4.h; OP_SPREAD(a): a in all lanes
+ *     Pack, ARRAYS(sweep)    type of a pack; address of the struct with `velocity`, `term` and `pack`
+ *     write_velocity         u = contact velocities of a pack
+ *     opening                normal velocities of a pack, with bias and compliance
+ *     change_velocities      applies changes of impulses to the bodies of a pack
+ *     body_velocity          velocity record of a body, m/s
+ *     add_impulse            applies an impulse to a body
+ *     speed_unit             unit of the speeds whose squares are in `term`, m/s
+ * All operations are those of scalar code in a fixed order, whatever the processor. */
+/* A step is one long chain of dependent operations; with one pack after the other the processor would wait for results.
+ * So each part of the step is done for BATCH packs before the next part, and the projection for WIDE packs side by
+ * side: its statements are loops over packs, which the compiler unrolls. ITEMS_WIDE: the same for items. */
+enum { BATCH = 16, WIDE = 4, ITEMS_WIDE = 2 };
+
+/* What is constant in a loop over packs. fixed: b is a fixed body; averaged: rho is not 1. */
+typedef struct PackLoop {
+    Real (*velocity)[8];
+    Vector rho;
+    bool fixed, averaged;
+} PackLoop;
+
+/* Takes the projected step of `wide` packs at the contact velocities u: their impulses, world frame, become old + rho
+ * (projected - old). On return u is the change of the impulses. mu / |t| is computed as (mu / t2) |t| with t2 = |t|^2,
+ * so that the division does not wait for the root. `wide` is a constant after inlining. */
+KERNEL void step_packs(PackLoop loop, Pack *pack, int wide, Vector u[][3])
+{
+    Vector normal[WIDE], along[WIDE], t[WIDE][3], t2[WIDE], size[WIDE], shrink[WIDE];
+    for (int w = 0; w < wide; w++) {
+        Vector gamma_n = OP(dot)(pack[w].normal, pack[w].gamma);
+        normal[w] = gamma_n - pack[w].inv_n * opening(&pack[w], u[w], gamma_n);
+    }
+    for (int w = 0; w < wide; w++) {
+        for (int k = 0; k < 3; k++)
+            t[w][k] = pack[w].gamma[k] - pack[w].inv_t * u[w][k];
+        along[w] = OP(dot)(pack[w].normal, t[w]);
+    }
+    for (int w = 0; w < wide; w++) {
+        for (int k = 0; k < 3; k++)
+            t[w][k] -= along[w] * pack[w].normal[k];
+        t2[w] = OP(dot)(t[w], t[w]);
+    }
+    for (int w = 0; w < wide; w++) {
+        size[w] = OP(sqrt)(t2[w]);
+        shrink[w] = pack[w].mu / OP(select)(t2[w] > SMALLEST2, t2[w], OP_SPREAD(1));
+    }
+    for (int w = 0; w < wide; w++) {
+        Bits inside = size[w] <= pack[w].mu * normal[w];   /* for mu 0 true also at the apex, */
+        Bits apex = pack[w].kappa * size[w] <= -normal[w]; /* so that apex takes precedence */
+        Vector mantle = (normal[w] + pack[w].kappa * size[w]) * pack[w].mantle;
+        shrink[w] = shrink[w] * size[w] * mantle;
+        normal[w] = (Vector)(~apex & (Bits)OP(select)(inside, normal[w], mantle));
+        shrink[w] = (Vector)(~apex & (Bits)OP(select)(inside, OP_SPREAD(1), shrink[w]));
+    }
+    for (int w = 0; w < wide; w++)
+        for (int k = 0; k < 3; k++) {
+            Vector next = normal[w] * pack[w].normal[k] + shrink[w] * t[w][k];
+            if (loop.averaged)
+                next = pack[w].gamma[k] + loop.rho * (next - pack[w].gamma[k]);
+            u[w][k] = next - pack[w].gamma[k];
+            pack[w].gamma[k] = next;
+        }
+}
+
+/* Takes the step of `count` packs of one colour, at most BATCH, and updates the velocities of their bodies. Writes the
+ * squared velocity change of each contact to `term`; returns, by lane, the largest of these and of `most`. */
+KERNEL Vector sweep_packs(PackLoop loop, Pack *pack, int count, Vector most, Real *term)
+{
+    Vector u[BATCH][3];
+    int i = 0;
+    for (int k = 0; k < count; k++)
+        write_velocity(&pack[k], (const Real(*)[8])loop.velocity, loop.fixed, u[k]);
+    for (; i + WIDE <= count; i += WIDE)
+        step_packs(loop, &pack[i], WIDE, &u[i]);
+    for (; i < count; i++)
+        step_packs(loop, &pack[i], 1, &u[i]);
+    for (int k = 0; k < count; k++) {
+        Vector change2 = pack[k].scale * pack[k].scale * OP(dot)(u[k], u[k]);
+        OP(store)(term + WIDTH * k, change2);
+        most = OP(select)(change2 > most, change2, most);
+        change_velocities(&pack[k], loop.fixed, u[k], loop.velocity);
+    }
+    return most;
+}
+
+/* ---- one contact of any kind ---- */
+
+/* u = velocity of b relative to a at the contact, world frame; b < 0 is the fixed world. */
+KERNEL void item_velocity(const TalusSweep *sweep, const SweepItem *item, double u[3])
+{
+    double copy[8], turn[3];
+    const double *a = body_velocity(sweep, item->a, copy);
+    talus_cross3(a + 4, item->arm_a, turn);
+    for (int k = 0; k < 3; k++)
+        u[k] = item->offset[k] - a[k] - turn[k];
+    if (item->b < 0)
+        return;
+    const double *b = body_velocity(sweep, item->b, copy);
+    talus_cross3(b + 4, item->arm_b, turn);
+    for (int k = 0; k < 3; k++)
+        u[k] += b[k] + turn[k];
+}
+
+/* Takes the projected step of one contact at the contact velocity u, as step_packs, and stores its impulse in the
+ * item; dp = change of the impulse. */
+KERNEL void step_item(SweepItem *item, double rho, const double u[3], double dp[3])
+{
+    const double *n = item->normal;
+    const StepRule *rule = &item->rule;
+    double gamma_n = dot3(n, item->gamma), t[3];
+    double normal = gamma_n - rule->inv_n * (dot3(n, u) + item->bias + item->compliance * gamma_n);
+    for (int k = 0; k < 3; k++)
+        t[k] = item->gamma[k] - rule->inv_t * u[k];
+    double along = dot3(n, t);
+    for (int k = 0; k < 3; k++)
+        t[k] -= along * n[k];
+    double size = sqrt(dot3(t, t)), shrink = 1.0;
+    if (size > rule->mu * normal || normal < 0.0) {
+        bool apex = rule->kappa * size <= -normal;
+        normal = apex ? 0.0 : (normal + rule->kappa * size) * rule->mantle;
+        shrink = apex || size == 0.0 ? 0.0 : rule->mu * normal / size;
+    }
+    for (int k = 0; k < 3; k++) {
+        double full = normal * n[k] + shrink * t[k];
+        double next = item->gamma[k] + rho * (full - item->gamma[k]);
+        dp[k] = next - item->gamma[k];
+        item->gamma[k] = next;
+    }
+}
+
+/* Applies the change dp of an item's impulse, world frame, to its bodies: -dp to a, dp to b. */
+KERNEL void apply_change(TalusSweep *sweep, const SweepItem *item, const double dp[3])
+{
+    add_impulse(sweep, item->a, -1.0, item->arm_a, dp);
+    if (item->b >= 0)
+        add_impulse(sweep, item->b, 1.0, item->arm_b, dp);
+}
+
+/* Returns the squared velocity change of an item whose impulse changed by dp, in units of `term`. */
+KERNEL Real item_change2(const TalusSweep *sweep, const SweepItem *item, const double dp[3])
+{
+    double scale = item->rule.scale / speed_unit(sweep);
+    return (Real)(scale * scale * dot3(dp, dp));
+}
+
+/* ---- loops ---- */
+
+/* A parallel loop over packs or items from `first` on; fixed: the packs are of spheres and fixed bodies. */
+typedef struct Loop {
+    TalusSweep *sweep;
+    int first;
+    bool fixed;
+} Loop;
+
+/* Number of items by which prefetching of body records, which are scattered in memory, is ahead. */
+enum { AHEAD = 6 };
+
+/* Prefetches the velocity records of a pack's bodies for writing. */
+KERNEL void prefetch_bodies(const Pack *pack, Real (*velocity)[8], bool fixed)
+{
+    for (int k = 0; k < WIDTH; k++) {
+        __builtin_prefetch(velocity[pack->a[k]], 1);
+        if (!fixed)
+            __builtin_prefetch(velocity[pack->b[k]], 1);
+    }
+}
+
+/* sweep_packs for packs [begin, end), with prefetching; `term` starts at pack 0. Returns the largest squared velocity
+ * change. */
+KERNEL Real sweep_range(PackLoop loop, Pack *pack, int64_t begin, int64_t end, Real *term)
+{
+    Vector most = OP_SPREAD(0);
+    Real largest = 0;
+    for (int64_t i = begin; i < end; i += BATCH) {
+        int count = end - i < BATCH ? (int)(end - i) : BATCH;
+        for (int64_t k = i + BATCH; k < end && k < i + 2 * BATCH; k++)
+            prefetch_bodies(&pack[k], loop.velocity, loop.fixed);
+        most = sweep_packs(loop, &pack[i], count, most, term + WIDTH * i);
+    }
+    for (int k = 0; k < WIDTH; k++)
+        largest = most[k] > largest ? most[k] : largest;
+    return largest;
+}
+
+/* Sweeps packs [begin, end) of a Loop; stores the largest squared velocity change of the chunk. */
+static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Loop *loop = context;
+    TalusSweep *sweep = loop->sweep;
+    const double rho = sweep->options.rho;
+    Pack *pack = ARRAYS(sweep)->pack + loop->first;
+    Real *term = ARRAYS(sweep)->term + WIDTH * (int64_t)loop->first;
+    Real(*velocity)[8] = ARRAYS(sweep)->velocity;
+    const Vector share = OP_SPREAD((Real)rho);
+    double most; /* each call is compiled for its constants */
+    if (rho != 1.0)
+        most = sweep_range((PackLoop){velocity, share, loop->fixed, true}, pack, begin, end, term);
+    else if (loop->fixed)
+        most = sweep_range((PackLoop){velocity, share, true, false}, pack, begin, end, term);
+    else
+        most = sweep_range((PackLoop){velocity, share, false, false}, pack, begin, end, term);
+    sweep->partial[chunk] = most;
+}
+
+/* Takes the step of `wide` items of one colour, which share no body that impulses move, side by side as for packs, and
+ * updates the velocities of their bodies. Writes the squared velocity change of each item to `term`; returns the
+ * largest of these and of `most`. */
+KERNEL Real sweep_items(TalusSweep *sweep, SweepItem *item, int wide, Real most, Real *term)
+{
+    double u[ITEMS_WIDE][3], dp[ITEMS_WIDE][3];
+    for (int w = 0; w < wide; w++)
+        item_velocity(sweep, &item[w], u[w]);
+    for (int w = 0; w < wide; w++)
+        step_item(&item[w], sweep->options.rho, u[w], dp[w]);
+    for (int w = 0; w < wide; w++) {
+        apply_change(sweep, &item[w], dp[w]);
+        term[w] = item_change2(sweep, &item[w], dp[w]);
+        most = term[w] > most ? term[w] : most;
+    }
+    return most;
+}
+
+/* Prefetches velocity records and inverse inertias of an item's bodies. */
+KERNEL void prefetch_item_bodies(const TalusSweep *sweep, const SweepItem *item)
+{
+    int b = item->b >= 0 ? item->b : item->a;
+    __builtin_prefetch(ARRAYS(sweep)->velocity[item->a], 1);
+    __builtin_prefetch(ARRAYS(sweep)->velocity[b], 1);
+    if (sweep->op->inverse_inertia) {
+        __builtin_prefetch(sweep->op->inverse_inertia[item->a]);
+        __builtin_prefetch(sweep->op->inverse_inertia[b]);
+    }
+}
+
+/* Returns the address of an item's squared velocity change in sweep->term, where those of packs come first. */
+static Real *item_term(const TalusSweep *sweep, int64_t item)
+{
+    return ARRAYS(sweep)->term + WIDTH * (int64_t)sweep->pack_start[COLOURS - 1][2] + item;
+}
+
+/* Sweeps items [begin, end) of a Loop; stores the largest squared velocity change of the chunk. */
+static void item_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Loop *loop = context;
+    SweepItem *item = loop->sweep->item + loop->first;
+    Real *term = item_term(loop->sweep, loop->first), most = 0;
+    int64_t i = begin;
+    for (; i + ITEMS_WIDE <= end; i += ITEMS_WIDE) {
+        for (int w = 0; w < ITEMS_WIDE && i + AHEAD + w < end; w++)
+            prefetch_item_bodies(loop->sweep, &item[i + AHEAD + w]);
+        most = sweep_items(loop->sweep, &item[i], ITEMS_WIDE, most, term + i);
+    }
+    for (; i < end; i++)
+        most = sweep_items(loop->sweep, &item[i], 1, most, term + i);
+    loop->sweep->partial[chunk] = most;
+}
+
+/* Takes the step of heavy items at the velocities before any of them changed, and stores the changes of their impulses
+ * in sweep->change; sweep_heavy applies these to the bodies afterwards. */
+static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Loop *loop = context;
+    TalusSweep *sweep = loop->sweep;
+    Real *term = item_term(sweep, loop->first), most = 0;
+    for (int64_t i = begin; i < end; i++) {
+        SweepItem *item = &sweep->item[loop->first + i];
+        double u[3], *dp = sweep->change[i];
+        item_velocity(sweep, item, u);
+        step_item(item, sweep->options.rho, u, dp);
+        term[i] = item_change2(sweep, item, dp);
+        most = term[i] > most ? term[i] : most;
+    }
+    sweep->partial[chunk] = most;
+}
+
+/* Runs fn in parallel over packs or items first to end - 1. Returns the largest squared velocity change of these and of
+ * `most`. */
+static double run_in_parallel(TalusSweep *sweep, int first, int end, int grain, bool fixed,
+                              TalusLoopFn *fn, double most)
+{
+    Loop loop = {sweep, first, fixed};
+    talus_parallel(sweep->op->pool, end - first, grain, fn, &loop);
+    double found = talus_sweep_largest(sweep, talus_chunks(end - first, grain));
+    return found > most ? found : most;
+}
+
+/* Sweeps the heavy items. Returns the largest squared velocity change of these and of `most`. */
+static double sweep_heavy(TalusSweep *sweep, double most)
+{
+    int first = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
+    most = run_in_parallel(sweep, first, end, ITEM_GRAIN, false, heavy_chunk, most);
+    for (int i = first; i < end; i++)
+        apply_change(sweep, &sweep->item[i], sweep->change[i - first]);
+    return most;
+}
+
+/* Does one coloured sweep. Returns the sum of the squared velocity changes and sets *largest to the largest of them,
+ * both in units of `term`. */
+static double sweep_colours(TalusSweep *sweep, double *largest)
+{
+    double most = 0.0;
+    for (int c = 0; c < sweep->colouring.colours; c++) {
+        const int *packs = sweep->pack_start[c], *items = sweep->item_start + c;
+        most = run_in_parallel(sweep, packs[0], packs[1], PACK_GRAIN, false, pack_chunk, most);
+        most = run_in_parallel(sweep, packs[1], packs[2], PACK_GRAIN, true, pack_chunk, most);
+        most = run_in_parallel(sweep, items[0], items[1], ITEM_GRAIN, false, item_chunk, most);
+    }
+    for (int i = sweep->item_start[CLASS_OVERFLOW]; i < sweep->item_start[CLASS_HEAVY]; i++)
+        most = sweep_items(sweep, &sweep->item[i], 1, (Real)most, item_term(sweep, i));
+    most = sweep_heavy(sweep, most);
+    *largest = most;
+    return talus_sweep_sum(
+        sweep, item_term(sweep, sweep->item_start[CLASSES]) - ARRAYS(sweep)->term, most);
+}
