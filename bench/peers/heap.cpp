@@ -29,8 +29,10 @@ namespace
 
 struct Options {
     int boxes = 10000, iterations = 10, threads = 1; // 10 iterations are Bullet's own default
+    int budget = 0; // iterations of Talus, tolerance or not; 0: as many as the tolerance takes
     double tolerance = 2, time = 3, step = 0.005;
     const char *solver = "auto";
+    const char *only = ""; // "bullet" or "talus": that engine alone
 };
 
 struct Pose {
@@ -96,6 +98,8 @@ struct Talus {
         def.step = o.step;
         def.tolerance = o.tolerance;
         def.solver = o.solver;
+        if (o.budget > 0)
+            def.max_iterations = o.budget;
         def.threads = o.threads;
         must(talus_world_create(&def, &world));
         TalusMaterialDef material = talus_material_def_default();
@@ -355,6 +359,10 @@ Options parse(int argc, char **argv)
             o.tolerance = std::atof(value);
         else if (!std::strcmp(name, "--solver"))
             o.solver = value;
+        else if (!std::strcmp(name, "--budget"))
+            o.budget = std::atoi(value);
+        else if (!std::strcmp(name, "--only"))
+            o.only = value;
         else if (!std::strcmp(name, "--time"))
             o.time = std::atof(value);
         else if (!std::strcmp(name, "--step"))
@@ -381,8 +389,10 @@ int main(int argc, char **argv)
     const int late = (rounds - 2 * rounds / 3) * turn;
     for (int r = 0; r < rounds; r++) {
         bool last_third = r >= 2 * rounds / 3;
-        of_bullet.run(*bullet, turn, last_third);
-        of_talus.run(talus, turn, last_third);
+        if (std::strcmp(o.only, "talus"))
+            of_bullet.run(*bullet, turn, last_third);
+        if (std::strcmp(o.only, "bullet"))
+            of_talus.run(talus, turn, last_third);
         if (r % 10 == 9)
             std::fprintf(stderr, "heap: %d of %d steps, Bullet %.1f s, Talus %.1f s of CPU\n",
                          (r + 1) * turn, steps, of_bullet.cpu, of_talus.cpu);
