@@ -212,6 +212,7 @@ typedef struct TalusFaceContact {
     const TalusPlacedBox *face, *other;
     int axis;         /* axis of the face normal */
     TalusVec3 normal; /* out of the face */
+    TalusVec3 along;  /* normal of the contacts, out of the face: `normal`, or a direction near it */
     double size;      /* smaller size of the two boxes, the scale of tolerances */
     bool second;      /* the face belongs to the second box */
     double reach;     /* upper limit of gaps, m */
@@ -265,11 +266,10 @@ TALUS_INLINE void talus_box_add_face_point(const TalusFaceContact *c, const Talu
         talus_scale(face->half[c->axis], c->normal); /* on the face, from its centre */
     on_face = talus_madd(on_face, corner->u, face->axis[(c->axis + 1) % 3]);
     on_face = talus_madd(on_face, corner->v, face->axis[(c->axis + 2) % 3]);
-    TalusVec3 on_other = talus_madd(on_face, corner->height, c->normal); /* on the other box */
+    TalusVec3 on_other = talus_madd(on_face, corner->gap, c->along); /* on the other box */
     on_other = talus_add(talus_sub(face->centre, c->other->centre), on_other);
-    TalusManifoldPoint touch = {feature, c->second ? talus_neg(c->normal) : c->normal,
-                                corner->height, c->second ? on_other : on_face,
-                                c->second ? on_face : on_other};
+    TalusManifoldPoint touch = {feature, c->second ? talus_neg(c->along) : c->along, corner->gap,
+                                c->second ? on_other : on_face, c->second ? on_face : on_other};
     talus_manifold_add(sink, &touch);
 }
 
@@ -285,6 +285,37 @@ TALUS_INLINE bool talus_box_centre_over_face(const TalusCandidate *corner, int c
     return fabs(u) <= count * half[0] && fabs(v) <= count * half[1];
 }
 
+/* Clips the side of the other box to the face, half extents `half` wide: corner[0] has the four corners of the side on
+ * entry and those of the clipped side on return, corner[1] is scratch. Returns their number. */
+TALUS_INLINE int talus_box_clip_side(TalusCandidate corner[2][TALUS_BOX_CORNERS + 2],
+                                     const double half[2])
+{
+    int count = 4;
+    for (int border = 0; border < 4; border++)
+        count =
+            talus_box_clip_to_border(corner[border & 1], count, border, half, corner[~border & 1]);
+    return count;
+}
+
+/* Drops corners with a gap not below `reach`; returns the number left. */
+TALUS_INLINE int talus_box_drop_distant(TalusCandidate *corner, int count, double reach)
+{
+    int kept = 0;
+    for (int k = 0; k < count; k++) {
+        if (corner[k].gap < reach)
+            corner[kept++] = corner[k];
+    }
+    return kept;
+}
+
+/* Part of the features of a face's contacts that names the face and the clipped side. */
+TALUS_INLINE uint32_t talus_box_face_feature(const TalusFaceContact *c, int side, bool positive)
+{
+    bool face_positive = talus_dot(c->normal, c->face->axis[c->axis]) > 0.0;
+    return (uint32_t)(2 * c->axis + face_positive) << 12 | (uint32_t)(2 * side + positive) << 8 |
+           (c->second ? (uint32_t)TALUS_FROM_SECOND : 0u);
+}
+
 /* Adds the manifold of the face with the facing side of the other box, clipped to the face. Adds nothing and returns
  * false if no corner of the clipped side is in reach, or if the boxes are apart and their nearest points are not over
  * the face: `distance`, the free space along the normal, is not the distance of the boxes then. */
@@ -293,28 +324,20 @@ TALUS_INLINE bool talus_box_add_face_manifold(const TalusFaceContact *c, double 
 {
     bool positive = false, parallel = false;
     int side = talus_box_facing_side(c->other, c->normal, &positive, &parallel);
-    bool face_positive = talus_dot(c->normal, c->face->axis[c->axis]) > 0.0;
     TalusCandidate corner[2][TALUS_BOX_CORNERS + 2];
     talus_box_side_corners(c, side, positive, corner[0]);
     double tiny = TALUS_BOX_TINY * c->size, margin = parallel ? TALUS_BOX_CLIP * c->size : tiny;
     const double half[2] = {c->face->half[(c->axis + 1) % 3], c->face->half[(c->axis + 2) % 3]};
     const double wide[2] = {half[0] + margin, half[1] + margin};
-    int count = 4, kept = 0;
-    for (int border = 0; border < 4; border++)
-        count =
-            talus_box_clip_to_border(corner[border & 1], count, border, wide, corner[~border & 1]);
+    int count = talus_box_clip_side(corner, wide);
     bool over = talus_box_centre_over_face(corner[0], count, half);
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < count; k++)
         corner[0][k].gap = corner[0][k].height;
-        if (corner[0][k].height < c->reach)
-            corner[0][kept++] = corner[0][k];
-    }
+    int kept = talus_box_drop_distant(corner[0], count, c->reach);
     double least = corner[0][talus_nearest_candidate(corner[0], kept)].gap;
     if (kept == 0 || (distance > 0.0 && !(parallel ? over : least <= distance + tiny)))
         return false;
-    uint32_t faces = (uint32_t)(2 * c->axis + face_positive) << 12 |
-                     (uint32_t)(2 * side + positive) << 8 |
-                     (c->second ? (uint32_t)TALUS_FROM_SECOND : 0u);
+    uint32_t faces = talus_box_face_feature(c, side, positive);
     kept = talus_reduce_candidates(corner[0], kept, tiny);
     for (int k = 0; k < kept; k++)
         talus_box_add_face_point(c, &corner[0][k], faces | corner[0][k].id, sink);
@@ -367,24 +390,63 @@ TALUS_INLINE bool talus_box_nearest_edges(const TalusPlacedBox *a, const TalusPl
     return fabs(s) <= a->half[i] + tolerance && fabs(t) <= b->half[j] + tolerance;
 }
 
-/* Adds the contact of two edges at the points `at`, if `alone`. Else the best face normal is so near to `normal`
- * (TALUS_BOX_NEAR_FACE) that more than the edges may touch: adds the manifold of the boxes' facing parts instead. */
-TALUS_INLINE void talus_box_add_edge_manifold(const TalusPose *first, const TalusPose *second,
-                                              const TalusEdges *at, TalusVec3 normal, bool alone,
-                                              double reach, TALUS_MANIFOLD_SINK *sink)
+/* Adds the contact of two edges. */
+TALUS_INLINE void talus_box_add_edge_point(const TalusPlacedBox *second, const TalusEdges *at,
+                                           TalusVec3 normal, double gap, TALUS_MANIFOLD_SINK *sink)
 {
-    double gap = talus_dot(normal, talus_sub(at->on_b, at->on_a));
-    if (alone) {
-        TalusVec3 arm_b = talus_sub(at->on_b, talus_sub(second->position, first->position));
-        TalusManifoldPoint touch = {at->feature, normal, gap, at->on_a, arm_b};
-        talus_manifold_add(sink, &touch);
-        return;
+    TalusManifoldPoint touch = {at->feature, normal, gap, at->on_a,
+                                talus_sub(at->on_b, second->centre)};
+    talus_manifold_add(sink, &touch);
+}
+
+/* Projects the corners of the other box's side along c->along onto the face; heights become gaps along that
+ * direction. */
+TALUS_INLINE void talus_box_shear_corners(const TalusFaceContact *c, TalusCandidate corner[4])
+{
+    double per_height = 1.0 / talus_dot(c->normal, c->along);
+    double u = talus_dot(c->along, c->face->axis[(c->axis + 1) % 3]);
+    double v = talus_dot(c->along, c->face->axis[(c->axis + 2) % 3]);
+    for (int k = 0; k < 4; k++) {
+        double gap = corner[k].height * per_height;
+        corner[k].u -= gap * u;
+        corner[k].v -= gap * v;
+        corner[k].height = gap;
     }
-    TalusConvexPair p = talus_make_convex_pair(first, second);
-    TalusNearest near = {talus_rotate_back(first->orientation, normal), gap,
-                         talus_rotate_back(first->orientation, at->on_a),
-                         talus_rotate_back(first->orientation, at->on_b)};
-    talus_manifold_add_at_nearest(first, second, &p, &near, reach, sink);
+}
+
+/* Adds the manifold of two boxes whose nearest points are on two edges, where the face of c is so near to normal to
+ * them that more than the edges may touch: corners of the facing side of the other box, clipped to the face as seen
+ * along the contact normal c->along. Their gaps are those of the two sides along that normal, of which the edges' is
+ * the smallest. Features are those of the face and side, so that impulses are transferred when the face normal becomes
+ * the best axis. */
+TALUS_INLINE void talus_box_add_edge_manifold(const TalusFaceContact *c, const TalusEdges *at,
+                                              double gap, TALUS_MANIFOLD_SINK *sink)
+{
+    bool positive = false, parallel = false;
+    int side = talus_box_facing_side(c->other, c->along, &positive, &parallel);
+    TalusCandidate corner[2][TALUS_BOX_CORNERS + 2];
+    talus_box_side_corners(c, side, positive, corner[0]);
+    talus_box_shear_corners(c, corner[0]);
+    double tiny = TALUS_BOX_TINY * c->size;
+    int u = (c->axis + 1) % 3, v = (c->axis + 2) % 3;
+    const double wide[2] = {c->face->half[u] + tiny, c->face->half[v] + tiny};
+    int count = talus_box_clip_side(corner, wide);
+    for (int k = 0; k < count; k++)
+        corner[0][k].gap = corner[0][k].height;
+    count = talus_box_drop_distant(corner[0], count, c->reach);
+    count = talus_drop_gaps_below(corner[0], count, gap - tiny);
+    if (count == 0 || corner[0][talus_nearest_candidate(corner[0], count)].gap > gap + tiny) {
+        TalusVec3 x = c->second ? talus_sub(at->on_b, c->face->centre) : at->on_a;
+        TalusCandidate nearest = {talus_dot(x, c->face->axis[u]), talus_dot(x, c->face->axis[v]),
+                                  gap, gap, at->feature, 0};
+        corner[0][count++] = nearest;
+    }
+    count = talus_reduce_candidates(corner[0], count, tiny);
+    uint32_t faces = talus_box_face_feature(c, side, positive);
+    for (int k = 0; k < count; k++) {
+        uint32_t id = corner[0][k].id;
+        talus_box_add_face_point(c, &corner[0][k], id == at->feature ? id : faces | id, sink);
+    }
 }
 
 /* ---- two boxes ------------------------------------------------------------------------------- */
@@ -407,17 +469,22 @@ TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second,
     double cosine = talus_dot(edge.normal, face.normal);
     bool by_edges = edge.distance > face.distance + tiny +
                                         talus_box_required_gain(fabs(cosine), face.distance, bias);
+    TalusFaceContact contact = {
+        &p.a, &p.b, face.first_axis, face.normal, face.normal, size, false, reach};
+    if (face.first_axis < 0) {
+        TalusVec3 out = talus_neg(face.normal);
+        TalusFaceContact other = {&p.b, &p.a, face.second_axis, out, out, size, true, reach};
+        contact = other;
+    }
     TalusEdges at;
     if (by_edges && talus_box_nearest_edges(&p.a, &p.b, &edge, tiny, &at)) {
-        bool alone = cosine < TALUS_BOX_NEAR_FACE;
-        talus_box_add_edge_manifold(first, second, &at, edge.normal, alone, reach, sink);
+        double gap = talus_dot(edge.normal, talus_sub(at.on_b, at.on_a));
+        contact.along = contact.second ? talus_neg(edge.normal) : edge.normal;
+        if (cosine < TALUS_BOX_NEAR_FACE)
+            talus_box_add_edge_point(&p.b, &at, edge.normal, gap, sink);
+        else
+            talus_box_add_edge_manifold(&contact, &at, gap, sink);
         return;
-    }
-    TalusFaceContact contact = {&p.a, &p.b, face.first_axis, face.normal, size, false, reach};
-    if (face.first_axis < 0) {
-        TalusFaceContact other = {&p.b, &p.a, face.second_axis, talus_neg(face.normal), size,
-                                  true, reach};
-        contact = other;
     }
     if ((by_edges && edge.distance > 0.0) ||
         !talus_box_add_face_manifold(&contact, face.distance, sink))

@@ -249,16 +249,18 @@ TALUS_INLINE double talus_candidate_need(const TalusCandidate *c, double distanc
     return TALUS_MANIFOLD_TURN * distance - c->gap;
 }
 
-/* Returns the index of the candidate that is needed most at its distance from (u, v). A later candidate must be needed
- * by more than `excess` more than an earlier one. */
-TALUS_INLINE int talus_choose_away_from(const TalusCandidate *c, int count, double u, double v,
-                                        double excess)
+/* Returns the index of the candidate other than `but` (-1: any) that is needed most at its distance from (u, v). A later
+ * candidate must be needed by more than `excess` more than an earlier one. */
+TALUS_INLINE int talus_choose_away_from(const TalusCandidate *c, int count, int but, double u,
+                                        double v, double excess)
 {
-    int best = 0;
+    int best = -1;
     double most = -INFINITY;
     for (int k = 0; k < count; k++) {
+        if (k == but)
+            continue;
         double need = talus_candidate_need(&c[k], sqrt(talus_squared_distance(&c[k], u, v)));
-        if (need > most + excess) {
+        if (best < 0 || need > most + excess) {
             most = need;
             best = k;
         }
@@ -306,8 +308,8 @@ TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
         extent2 = fmax(extent2, talus_squared_distance(&c[k], u, v));
     double excess = TALUS_MANIFOLD_TURN * TALUS_MANIFOLD_MARGIN * sqrt(extent2);
     int at[TALUS_MANIFOLD_MAX];
-    at[0] = talus_choose_away_from(c, count, u, v, excess);
-    at[1] = talus_choose_away_from(c, count, c[at[0]].u, c[at[0]].v, excess);
+    at[0] = talus_choose_away_from(c, count, -1, u, v, excess);
+    at[1] = talus_choose_away_from(c, count, at[0], c[at[0]].u, c[at[0]].v, excess);
     at[2] = talus_choose_beside(c, count, at[0], at[1], 1.0, excess);
     at[3] = talus_choose_beside(c, count, at[0], at[1], -1.0, excess);
     double left = at[2] < 0 ? 0.0 : talus_twice_signed_area(&c[at[0]], &c[at[1]], &c[at[2]]);
