@@ -189,20 +189,19 @@ TALUS_INLINE double talus_box_distance_outside(const TalusCandidate *c, int bord
     return (border & 2 ? -x : x) - half[border & 1];
 }
 
-/* Clips the polygon `in` to one border of the face (Sutherland and Hodgman) and writes its corners to `out`. Returns
- * their number. */
+/* Clips the polygon `in` to one border of the face (Sutherland and Hodgman) and writes its corners to `out`, given the
+ * distances of all corners outside of the border. Returns their number. */
 TALUS_INLINE int talus_box_clip_to_border(const TalusCandidate *in, int count, int border,
-                                          const double half[2], TalusCandidate *out)
+                                          const double *outside, TalusCandidate *out)
 {
     int kept = 0;
     for (int k = 0; k < count; k++) {
-        const TalusCandidate *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
-        double outside_p = talus_box_distance_outside(p, border, half),
-               outside_q = talus_box_distance_outside(q, border, half);
-        if (outside_p <= 0.0)
-            out[kept++] = *p;
-        if ((outside_p <= 0.0) != (outside_q <= 0.0))
-            out[kept++] = talus_cut_edge(p, q, outside_p, outside_q, border, 4, 4);
+        int next = k + 1 < count ? k + 1 : 0;
+        if (outside[k] <= 0.0)
+            out[kept++] = in[k];
+        if ((outside[k] <= 0.0) != (outside[next] <= 0.0))
+            out[kept++] =
+                talus_cut_edge(&in[k], &in[next], outside[k], outside[next], border, 4, 4);
     }
     return kept;
 }
@@ -285,25 +284,40 @@ TALUS_INLINE bool talus_box_centre_over_face(const TalusCandidate *corner, int c
     return fabs(u) <= count * half[0] && fabs(v) <= count * half[1];
 }
 
-/* Clips the side of the other box to the face, half extents `half` wide: corner[0] has the four corners of the side on
- * entry and those of the clipped side on return, corner[1] is scratch. Returns their number. */
+/* Clips the side of the other box, whose four corners are in corner[0], to a face with these half extents. Returns the
+ * number of corners of the clipped side; *out: which of the two arrays has them. Borders with no corner outside are
+ * passed over. */
 TALUS_INLINE int talus_box_clip_side(TalusCandidate corner[2][TALUS_BOX_CORNERS + 2],
-                                     const double half[2])
+                                     const double half[2], int *out)
 {
+    double outside[TALUS_BOX_CORNERS + 2];
     int count = 4;
-    for (int border = 0; border < 4; border++)
-        count =
-            talus_box_clip_to_border(corner[border & 1], count, border, half, corner[~border & 1]);
+    *out = 0;
+    for (int border = 0; border < 4; border++) {
+        double most = -1.0;
+        for (int k = 0; k < count; k++) {
+            outside[k] = talus_box_distance_outside(&corner[*out][k], border, half);
+            most = fmax(most, outside[k]);
+        }
+        if (!(most > 0.0))
+            continue;
+        count = talus_box_clip_to_border(corner[*out], count, border, outside, corner[1 - *out]);
+        *out = 1 - *out;
+    }
     return count;
 }
 
-/* Drops corners with a gap not below `reach`; returns the number left. */
+/* Makes heights gaps and drops corners with a gap not below `reach`; returns the number left. */
 TALUS_INLINE int talus_box_drop_distant(TalusCandidate *corner, int count, double reach)
 {
     int kept = 0;
     for (int k = 0; k < count; k++) {
-        if (corner[k].gap < reach)
-            corner[kept++] = corner[k];
+        corner[k].gap = corner[k].height;
+        if (!(corner[k].gap < reach))
+            continue;
+        if (kept < k)
+            corner[kept] = corner[k];
+        kept++;
     }
     return kept;
 }
@@ -324,23 +338,22 @@ TALUS_INLINE bool talus_box_add_face_manifold(const TalusFaceContact *c, double 
 {
     bool positive = false, parallel = false;
     int side = talus_box_facing_side(c->other, c->normal, &positive, &parallel);
-    TalusCandidate corner[2][TALUS_BOX_CORNERS + 2];
-    talus_box_side_corners(c, side, positive, corner[0]);
+    TalusCandidate clip[2][TALUS_BOX_CORNERS + 2];
+    talus_box_side_corners(c, side, positive, clip[0]);
     double tiny = TALUS_BOX_TINY * c->size, margin = parallel ? TALUS_BOX_CLIP * c->size : tiny;
     const double half[2] = {c->face->half[(c->axis + 1) % 3], c->face->half[(c->axis + 2) % 3]};
     const double wide[2] = {half[0] + margin, half[1] + margin};
-    int count = talus_box_clip_side(corner, wide);
-    bool over = talus_box_centre_over_face(corner[0], count, half);
-    for (int k = 0; k < count; k++)
-        corner[0][k].gap = corner[0][k].height;
-    int kept = talus_box_drop_distant(corner[0], count, c->reach);
-    double least = corner[0][talus_nearest_candidate(corner[0], kept)].gap;
+    int out, count = talus_box_clip_side(clip, wide, &out);
+    TalusCandidate *corner = clip[out];
+    bool over = talus_box_centre_over_face(corner, count, half);
+    int kept = talus_box_drop_distant(corner, count, c->reach);
+    double least = corner[talus_nearest_candidate(corner, kept)].gap;
     if (kept == 0 || (distance > 0.0 && !(parallel ? over : least <= distance + tiny)))
         return false;
     uint32_t faces = talus_box_face_feature(c, side, positive);
-    kept = talus_reduce_candidates(corner[0], kept, tiny);
+    kept = talus_reduce_candidates(corner, kept, tiny);
     for (int k = 0; k < kept; k++)
-        talus_box_add_face_point(c, &corner[0][k], faces | corner[0][k].id, sink);
+        talus_box_add_face_point(c, &corner[k], faces | corner[k].id, sink);
     return true;
 }
 
@@ -424,28 +437,27 @@ TALUS_INLINE void talus_box_add_edge_manifold(const TalusFaceContact *c, const T
 {
     bool positive = false, parallel = false;
     int side = talus_box_facing_side(c->other, c->along, &positive, &parallel);
-    TalusCandidate corner[2][TALUS_BOX_CORNERS + 2];
-    talus_box_side_corners(c, side, positive, corner[0]);
-    talus_box_shear_corners(c, corner[0]);
+    TalusCandidate clip[2][TALUS_BOX_CORNERS + 2];
+    talus_box_side_corners(c, side, positive, clip[0]);
+    talus_box_shear_corners(c, clip[0]);
     double tiny = TALUS_BOX_TINY * c->size;
     int u = (c->axis + 1) % 3, v = (c->axis + 2) % 3;
     const double wide[2] = {c->face->half[u] + tiny, c->face->half[v] + tiny};
-    int count = talus_box_clip_side(corner, wide);
-    for (int k = 0; k < count; k++)
-        corner[0][k].gap = corner[0][k].height;
-    count = talus_box_drop_distant(corner[0], count, c->reach);
-    count = talus_drop_gaps_below(corner[0], count, gap - tiny);
-    if (count == 0 || corner[0][talus_nearest_candidate(corner[0], count)].gap > gap + tiny) {
+    int out, count = talus_box_clip_side(clip, wide, &out);
+    TalusCandidate *corner = clip[out];
+    count = talus_box_drop_distant(corner, count, c->reach);
+    count = talus_drop_gaps_below(corner, count, gap - tiny);
+    if (count == 0 || corner[talus_nearest_candidate(corner, count)].gap > gap + tiny) {
         TalusVec3 x = c->second ? talus_sub(at->on_b, c->face->centre) : at->on_a;
         TalusCandidate nearest = {talus_dot(x, c->face->axis[u]), talus_dot(x, c->face->axis[v]),
                                   gap, gap, at->feature, 0};
-        corner[0][count++] = nearest;
+        corner[count++] = nearest;
     }
-    count = talus_reduce_candidates(corner[0], count, tiny);
+    count = talus_reduce_candidates(corner, count, tiny);
     uint32_t faces = talus_box_face_feature(c, side, positive);
     for (int k = 0; k < count; k++) {
-        uint32_t id = corner[0][k].id;
-        talus_box_add_face_point(c, &corner[0][k], id == at->feature ? id : faces | id, sink);
+        uint32_t id = corner[k].id;
+        talus_box_add_face_point(c, &corner[k], id == at->feature ? id : faces | id, sink);
     }
 }
 
