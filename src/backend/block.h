@@ -66,6 +66,18 @@ TALUS_INLINE double talus_block_coupling(const double *block, int size, int rows
     return largest;
 }
 
+/* As talus_block_coupling, for a symmetric block of three rows whose mean tangential entry is tt: a smaller bound. With c
+ * the column between normal and tangents and T the tangential part, which has the eigenvalues tt (1 +- spread), the
+ * largest eigenvalue is at most that of
+ *     1  k
+ *     k  1 + spread,      k^2 = |c|^2 / (nn tt). */
+TALUS_INLINE double talus_block_coupling_of_three(const double *b, double nn, double tt)
+{
+    double k2 = (b[1] * b[1] + b[2] * b[2]) / (nn * tt), half = 0.5 * (b[4] - b[8]);
+    double spread = sqrt(half * half + b[5] * b[5]) / tt;
+    return 1.0 + 0.5 * (spread + sqrt(spread * spread + 4.0 * k2));
+}
+
 /* Writes op->diagonal[i] for a contact of two spheres, or of a sphere with a fixed body. */
 TALUS_INLINE void talus_sphere_fill_diagonal(const TalusOperator *op, int i)
 {
@@ -96,8 +108,7 @@ TALUS_INLINE void talus_block_fill_diagonal(const TalusOperator *op, int i, int 
         tt = nn;
     op->diagonal[i][0] = nn;
     op->diagonal[i][1] = tt;
-    /* constant sizes let the compiler unroll the loops */
-    *coupling = op->rows == 3 && size == 3 ? talus_block_coupling(block, 3, 3, nn, tt)
+    *coupling = op->rows == 3 && size == 3 ? talus_block_coupling_of_three(block, nn, tt)
                                            : talus_block_coupling(block, size, op->rows, nn, tt);
 }
 
