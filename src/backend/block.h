@@ -66,9 +66,9 @@ TALUS_INLINE double talus_block_coupling(const double *block, int size, int rows
     return largest;
 }
 
-/* As talus_block_coupling, for a symmetric block of three rows whose mean tangential entry is tt: a smaller bound. With c
- * the column between normal and tangents and T the tangential part, which has the eigenvalues tt (1 +- spread), the
- * largest eigenvalue is at most that of
+/* As talus_block_coupling, for a symmetric block of three rows whose mean tangential entry is tt: mostly a smaller
+ * bound, and cheaper. With c the column between normal and tangents and T the tangential part, which has the eigenvalues
+ * tt (1 +- spread), the largest eigenvalue is at most that of
  *     1  k
  *     k  1 + spread,      k^2 = |c|^2 / (nn tt). */
 TALUS_INLINE double talus_block_coupling_of_three(const double *b, double nn, double tt)
