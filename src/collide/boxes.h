@@ -2,8 +2,9 @@
  *
  * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 cross products of edge directions) the one with the
  * largest separation is the normal. For a face normal, the facing side of the other box is clipped to the face, and
- * four well-spread corners of the result are the manifold; their height over the face is the gap. For a cross product,
- * the two edges touch in one point.
+ * four of the result's corners are the manifold; their height over the face is the gap. For a cross product, the two
+ * edges touch in one point; if the best face normal is near that axis, the facing sides are clipped as for a face, but
+ * seen along the axis.
  *
  * This suffices for overlapping boxes. It suffices for separate boxes if the corner nearest to the face lies over it,
  * or if the nearest points of the two lines of edges are on the edges. Otherwise corners or edges face each other, no
@@ -211,10 +212,10 @@ typedef struct TalusFaceContact {
     const TalusPlacedBox *face, *other;
     int axis;         /* axis of the face normal */
     TalusVec3 normal; /* out of the face */
-    TalusVec3 along;  /* normal of the contacts, out of the face: `normal`, or a direction near it */
-    double size;      /* smaller size of the two boxes, the scale of tolerances */
-    bool second;      /* the face belongs to the second box */
-    double reach;     /* upper limit of gaps, m */
+    TalusVec3 along; /* normal of the contacts, out of the face: `normal`, or a direction near it */
+    double size;     /* smaller size of the two boxes, the scale of tolerances */
+    bool second;     /* the face belongs to the second box */
+    double reach;    /* upper limit of gaps, m */
 } TalusFaceContact;
 
 /* Returns the axis of the side of `box` whose outward normal is most opposed to `normal`. *positive: the side is at
@@ -449,8 +450,12 @@ TALUS_INLINE void talus_box_add_edge_manifold(const TalusFaceContact *c, const T
     count = talus_drop_gaps_below(corner, count, gap - tiny);
     if (count == 0 || corner[talus_nearest_candidate(corner, count)].gap > gap + tiny) {
         TalusVec3 x = c->second ? talus_sub(at->on_b, c->face->centre) : at->on_a;
-        TalusCandidate nearest = {talus_dot(x, c->face->axis[u]), talus_dot(x, c->face->axis[v]),
-                                  gap, gap, at->feature, 0};
+        TalusCandidate nearest = {talus_dot(x, c->face->axis[u]),
+                                  talus_dot(x, c->face->axis[v]),
+                                  gap,
+                                  gap,
+                                  at->feature,
+                                  0};
         corner[count++] = nearest;
     }
     count = talus_reduce_candidates(corner, count, tiny);
@@ -481,8 +486,8 @@ TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second,
     double cosine = talus_dot(edge.normal, face.normal);
     bool by_edges = edge.distance > face.distance + tiny +
                                         talus_box_required_gain(fabs(cosine), face.distance, bias);
-    TalusFaceContact contact = {
-        &p.a, &p.b, face.first_axis, face.normal, face.normal, size, false, reach};
+    TalusFaceContact contact = {&p.a,        &p.b, face.first_axis, face.normal,
+                                face.normal, size, false,           reach};
     if (face.first_axis < 0) {
         TalusVec3 out = talus_neg(face.normal);
         TalusFaceContact other = {&p.b, &p.a, face.second_axis, out, out, size, true, reach};

@@ -369,7 +369,7 @@ TALUS_INLINE int talus_nearest_candidate(const TalusCandidate *c, int count)
     return best;
 }
 
-/* Reduces one or more candidates to at most four, well spread and with the nearest among them. Returns their number. */
+/* Reduces one or more candidates to at most four, spread and near, with the nearest among them. Returns their number. */
 TALUS_INLINE int talus_reduce_candidates(TalusCandidate *c, int count, double tolerance)
 {
     TalusCandidate nearest = c[talus_nearest_candidate(c, count)];
