@@ -2,6 +2,7 @@
 # Talus and its peers on one scene, judged by one evaluator, as one table.
 #
 #   bench/run.sh [--full] [--bodies N]... [--engines LIST] [--repeat K] [--curve] [--save]
+#   bench/run.sh --boxes N
 #
 #   --full          4,000 and 16,000 spheres (default: 4,000)
 #   --bodies N      this many instead; may be repeated
@@ -9,6 +10,8 @@
 #   --repeat K      run every case K times and keep the one that took least CPU time (default 1)
 #   --curve         cost against overlap as well: Talus and LAMMPS at several stiffnesses each
 #   --save          write bench/results/DATE-MACHINE.md as well
+#   --boxes N       instead a heap of N boxes: Talus with 4 and 6 sweeps a step beside Bullet with 10 and 50
+#                   iterations (bench/peers/heap.sh, which has more options)
 #
 # Everything runs on one thread and is measured in CPU seconds of the stepping alone; compare ratios
 # within one run. Progress goes to standard error, the table to standard output. What is measured
@@ -22,7 +25,7 @@ rows=$work/rows # result lines, one for each row of the table
 talus=${TALUS:-$root/build/release/talus}
 export PEERS_BIN="$bin"
 
-sizes='' engines=talus,ode,bullet,lammps repeat=1 save=no curve=no
+boxes='' sizes='' engines=talus,ode,bullet,lammps repeat=1 save=no curve=no
 
 # A LAMMPS run expected to take longer than this (CPU seconds) is extrapolated instead.
 lammps_budget=${LAMMPS_BUDGET:-1200}
@@ -44,11 +47,12 @@ parse_options() {
         --full) sizes='4000 16000' ;;
         --save) save=yes ;;
         --curve) curve=yes ;;
-        --bodies | --engines | --repeat)
+        --bodies | --boxes | --engines | --repeat)
             [ $# -ge 2 ] || usage
             [ "$1" = --engines ] || positive_integer "$2"
             case $1 in
             --bodies) sizes="$sizes $2" ;;
+            --boxes) boxes=$2 ;;
             --engines) engines=$2 ;;
             --repeat) repeat=$2 ;;
             esac
@@ -439,7 +443,16 @@ save_report() {
     say "saved bench/results/${file##*/}"
 }
 
+bench_boxes() {
+    sh "$root/bench/peers/heap.sh" --boxes "$boxes" --iterations 10 --budget 4
+    sh "$root/bench/peers/heap.sh" --boxes "$boxes" --iterations 50 --budget 6
+}
+
 parse_options "$@"
+if [ -n "$boxes" ]; then
+    bench_boxes
+    exit
+fi
 mkdir -p "$work"
 build_peers
 for list in rows curve sweeps; do : >"$work/$list"; done

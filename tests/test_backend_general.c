@@ -1,6 +1,8 @@
 /* The general way of the CPU backend, block by block, is its fast way where both can go; its sweeps are
  * those of the formula; and threads do not show in it. */
 
+#include "backend/block.h"
+#include "base/rng.h"
 #include "support/models.h"
 #include "support/test.h"
 
@@ -388,8 +390,44 @@ TEST(sweeps_over_a_heavy_body)
     free_test_problem(&p);
 }
 
+/* ---- the bound of a block ---- */
+
+/* Of random positive semidefinite blocks: c diag - B is positive semidefinite, and the mean c is below Gershgorin's. */
+TEST(coupling_bounds_blocks_of_three_rows)
+{
+    TalusRng rng = talus_rng_from_seed(3);
+    double sum = 0.0, gershgorin = 0.0;
+    for (int n = 0; n < 200; n++) {
+        double f[3][3], b[9] = {0.0};
+        for (int k = 0; k < 9; k++)
+            f[k / 3][k % 3] = 2.0 * talus_rng_uniform(&rng) - 1.0;
+        for (int k = 0; k < 9; k++)
+            for (int m = 0; m < 3; m++)
+                b[k] += f[k / 3][m] * f[k % 3][m];
+        double tt = 0.5 * (b[4] + b[8]), d[3] = {b[0], tt, tt}, largest = 0.0;
+        double c = talus_block_coupling_of_three(b, b[0], tt);
+        for (int m = 0; m < 2000; m++) {
+            double above = 0.0, below = 0.0, x[3];
+            for (int k = 0; k < 3; k++)
+                x[k] = (2.0 * talus_rng_uniform(&rng) - 1.0) / sqrt(d[k]);
+            for (int k = 0; k < 9; k++)
+                above += x[k / 3] * b[k] * x[k % 3];
+            for (int k = 0; k < 3; k++)
+                below += d[k] * x[k] * x[k];
+            largest = fmax(largest, above / below);
+        }
+        CHECK(largest <= c * (1.0 + 1e-12));
+        sum += c;
+        gershgorin += talus_block_coupling(b, 3, 3, b[0], tt);
+    }
+    CHECK(sum < 0.99 * gershgorin);
+    const double round[9] = {2.0, 0.0, 0.0, 0.0, 3.0, 0.0, 0.0, 0.0, 3.0};
+    CHECK(talus_block_coupling_of_three(round, 2.0, 3.0) == 1.0);
+}
+
 int main(void)
 {
+    RUN(coupling_bounds_blocks_of_three_rows);
     RUN(general_way_is_the_fast_way);
     RUN(threads_do_not_show);
     RUN(sweeps_project_in_their_metric);

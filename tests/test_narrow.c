@@ -208,6 +208,92 @@ TEST(bodies_rest_on_four_touches)
     oracle_close();
 }
 
+static TalusQuat about_z(double angle)
+{
+    TalusQuat q = {cos(0.5 * angle), 0.0, 0.0, sin(0.5 * angle)};
+    return q;
+}
+
+/* Two unit cubes, one over the other. */
+static OraclePair two_cubes(TalusShape *shape, TalusQuat below, TalusQuat above)
+{
+    const TalusShapeDef cube = {.kind = TALUS_SHAPE_BOX, .half = {0.5, 0.5, 0.5}};
+    CHECK_OK(talus_shape_init(shape, &cube));
+    OraclePair p = {{shape, shape->bounding_radius, {0.0, 0.0, 0.0}, below},
+                    {shape, shape->bounding_radius, {0.0, 0.0, 1.0}, above},
+                    shape->size};
+    return p;
+}
+
+/* A cube turned by 45 degrees over another, one of them inclined towards an edge: they overlap in an octagon, two
+ * corners of which touch. Without both, the cubes would turn about the one that is held, and the other would go in. */
+TEST(inclined_boxes_touch_along_their_edge)
+{
+    const double quarter = 0.78539816339744831; /* of pi */
+    for (int k = 0; k < 8; k++) {
+        TalusQuat turned = about_z(quarter * (2 * (k / 2) + 1));
+        TalusQuat above = k % 2 ? turned : talus_quat_mul(about(0.0, 0.2, 0.0), turned);
+        TalusQuat below = k % 2 ? about(0.0, -0.2, 0.0) : talus_quat_identity();
+        TalusShape shape;
+        OraclePair p = two_cubes(&shape, below, above);
+        OracleTouches t = oracle_meet(&p, 0.5);
+        double least = INFINITY;
+        int lowest = 0;
+        for (int n = 0; n < t.count; n++)
+            least = fmin(least, t.touch[n].gap);
+        for (int n = 0; n < t.count; n++)
+            lowest += t.touch[n].gap < least + 1e-9;
+        CHECK_INT(t.count, 4);
+        CHECK_INT(lowest, 2);
+        talus_shape_clear(&shape);
+    }
+}
+
+/* True if the normal of the contacts is that of a face of one of two cubes. */
+static bool touch_by_a_face(const OraclePair *p, const OracleTouches *t)
+{
+    TalusVec3 a = talus_rotate_back(p->a.orientation, t->touch[0].normal);
+    TalusVec3 b = talus_rotate_back(p->b.orientation, t->touch[0].normal);
+    return fmax(a.z, b.z) > 1.0 - 1e-12;
+}
+
+static int count_common_features(const OracleTouches *s, const OracleTouches *t)
+{
+    int common = 0;
+    for (int m = 0; m < s->count; m++)
+        for (int n = 0; n < t->count; n++)
+            common += s->touch[m].feature == t->touch[n].feature;
+    return common;
+}
+
+/* A cube wobbles on another, so that the best axis changes between the normal of a face and the product of two edges:
+ * contacts keep their features, and thereby their impulses. */
+TEST(features_outlive_the_change_from_a_face_to_edges)
+{
+    int changes = 0, kept = 0;
+    OracleTouches last = {0};
+    bool last_face = false;
+    for (int k = 0; k < 2000; k++) {
+        double angle = 0.0031415926 * k;
+        TalusShape shape;
+        TalusQuat above =
+            talus_quat_mul(about(0.1 * cos(angle), 0.1 * sin(angle), 0.0), about_z(0.5));
+        OraclePair p = two_cubes(&shape, talus_quat_identity(), above);
+        OracleTouches now = oracle_meet(&p, 0.5);
+        REQUIRE(now.count > 0);
+        bool face = touch_by_a_face(&p, &now);
+        if (k > 0 && face != last_face) {
+            changes++;
+            kept += count_common_features(&last, &now) >= 2;
+        }
+        last = now;
+        last_face = face;
+        talus_shape_clear(&shape);
+    }
+    CHECK(changes >= 8);
+    CHECK(2 * kept >= changes);
+}
+
 /* ---- compounds ------------------------------------------------------------------------------- */
 
 TEST(compounds_touch_as_their_parts_do)
@@ -302,6 +388,8 @@ int main(void)
     RUN(swapping_bodies_turns_touches_round);
     RUN(a_power_of_two_changes_no_bit);
     RUN(bodies_rest_on_four_touches);
+    RUN(inclined_boxes_touch_along_their_edge);
+    RUN(features_outlive_the_change_from_a_face_to_edges);
     RUN(compounds_touch_as_their_parts_do);
     RUN(every_shape_lies_on_a_plane);
     return talus_test_result();

@@ -1,12 +1,16 @@
 // Bullet and Talus on one heap of boxes, in one process, by one clock and one judge.
 //
-//     heap [--boxes N] [--iterations K] [--tolerance X] [--solver NAME] [--time S] [--step H] [--threads T]
+//     heap [--boxes N] [--iterations K] [--budget K | --tolerance X] [--solver NAME] [--only ENGINE]
+//          [--time S] [--step H] [--threads T]
 //
 // N cubes start at rest on a jittered lattice, each turned at random, over a floor without walls; they fall
 // and spread into a heap. Both engines start from the same numbers and take turns of ten steps, so that what
 // else the machine does falls on both. CPU seconds are those of the stepping alone. The judge knows neither
-// engine: it looks at final poses, and at the overlap of every two boxes (separating axes, in double
-// precision) and of every box with the floor.
+// engine: every fourth turn of the last third it looks at the poses, and at the overlap of every two boxes
+// (separating axes, in double precision) and of every box with the floor; and once in the midst of the fall.
+//
+// Without a tolerance Talus makes as many sweeps a step as --budget says, as Bullet makes iterations; with one
+// it makes as many iterations, of the solver that it chooses, as the tolerance takes.
 //
 // Bullet is set up as in bullet_box.cpp: sqrt(mu) on each side, two directions of friction, nothing asleep.
 #include <btBulletDynamicsCommon.h>
@@ -29,8 +33,11 @@ namespace
 
 struct Options {
     int boxes = 10000, iterations = 10, threads = 1; // 10 iterations are Bullet's own default
-    double tolerance = 2, time = 3, step = 0.005;
-    const char *solver = "auto";
+    int budget = 4;       // sweeps of Talus; not used with a tolerance
+    double tolerance = 0; // over g h; 0: none
+    double time = 3, step = 0.005;
+    const char *solver = ""; // "": gs-coulomb:omega=1.5, with a tolerance auto
+    const char *only = ""; // "bullet" or "talus": that engine alone
 };
 
 struct Pose {
@@ -96,6 +103,8 @@ struct Talus {
         def.step = o.step;
         def.tolerance = o.tolerance;
         def.solver = o.solver;
+        if (o.tolerance == 0)
+            def.max_iterations = o.budget;
         def.threads = o.threads;
         must(talus_world_create(&def, &world));
         TalusMaterialDef material = talus_material_def_default();
@@ -227,6 +236,7 @@ struct Bullet {
 struct Verdict {
     // penetration over half an edge: mean, what one in a hundred exceeds, worst; mean height of centres
     double mean = 0, tail = 0, worst = 0, height = 0;
+    int states = 0; // judged
     std::vector<double> depth; // of every overlap
 };
 
@@ -285,13 +295,15 @@ void sum_up(Verdict &v)
     v.worst = v.depth.back();
 }
 
-Verdict judge(const std::vector<Pose> &pose)
+// Adds the overlaps of a state to the verdict, and sets its height.
+void judge(const std::vector<Pose> &pose, Verdict &v)
 {
     const double cell = 2 * half * std::sqrt(3.0);
     auto key = [&](double x) { return int(std::floor(x / cell)); };
     std::map<std::array<int, 3>, std::vector<std::size_t>> grid;
     std::vector<Axes> axes;
-    Verdict v;
+    v.states++;
+    v.height = 0;
     for (std::size_t i = 0; i < pose.size(); i++) {
         axes.push_back(axes_of(pose[i]));
         grid[{key(pose[i].x.x), key(pose[i].x.y), key(pose[i].x.z)}].push_back(i);
@@ -308,8 +320,6 @@ Verdict judge(const std::vector<Pose> &pose)
                     if (i < j)
                         note(v, separation(pose[i], axes[i], pose[j], axes[j]));
         }
-    sum_up(v);
-    return v;
 }
 
 // ---- the run ----
@@ -331,12 +341,30 @@ struct Clock {
     }
 };
 
-void print(const char *name, const Clock &clock, int steps, int late, const Verdict &v,
-           double contacts)
+// An engine's share of the run: its clock and what the judge saw in the fall and in the last third.
+struct Record {
+    Clock clock;
+    Verdict fall, end;
+
+    template <class Engine> void run(Engine &engine, const Options &o, int round, int rounds)
+    {
+        bool late = round >= 2 * rounds / 3;
+        clock.run(engine, turn, late);
+        if (round + 1 == rounds / 3)
+            judge(engine.poses(std::size_t(o.boxes)), fall);
+        if (late && (rounds - 1 - round) % 4 == 0)
+            judge(engine.poses(std::size_t(o.boxes)), end);
+    }
+};
+
+void print(const char *name, const Record &r, int steps, int late, double contacts)
 {
-    std::printf("%-8s %9.1f %9.1f %9.1f %9.1f   %9.2e %9.2e %9.2e %8zu %8.3f %9.0f\n", name,
-                1e3 * clock.cpu / steps, 1e3 * clock.wall / steps, 1e3 * clock.late_cpu / late,
-                1e3 * clock.late_wall / late, v.mean, v.tail, v.worst, v.depth.size(), v.height,
+    const Verdict &v = r.end, &f = r.fall;
+    std::printf("%-8s %8.1f %8.1f %8.1f %8.1f   %8.2e %8.2e %8.2e   %8.2e %8.2e %8.2e %7zu %7.3f "
+                "%8.0f\n",
+                name, 1e3 * r.clock.cpu / steps, 1e3 * r.clock.wall / steps,
+                1e3 * r.clock.late_cpu / late, 1e3 * r.clock.late_wall / late, v.mean, v.tail,
+                v.worst, f.mean, f.tail, f.worst, v.depth.size() / std::size_t(v.states), v.height,
                 contacts);
 }
 
@@ -355,6 +383,10 @@ Options parse(int argc, char **argv)
             o.tolerance = std::atof(value);
         else if (!std::strcmp(name, "--solver"))
             o.solver = value;
+        else if (!std::strcmp(name, "--budget"))
+            o.budget = std::atoi(value);
+        else if (!std::strcmp(name, "--only"))
+            o.only = value;
         else if (!std::strcmp(name, "--time"))
             o.time = std::atof(value);
         else if (!std::strcmp(name, "--step"))
@@ -362,9 +394,15 @@ Options parse(int argc, char **argv)
         else
             std::fprintf(stderr, "heap: no option '%s'\n", name), std::exit(2);
     }
-    if (o.boxes < 1 || o.iterations < 1 || !(o.time > 0) || !(o.step > 0))
-        std::fprintf(stderr, "heap: boxes, iterations, time and step must be positive\n"),
+    if (o.boxes < 1 || o.iterations < 1 || o.budget < 1 || !(o.time > 0) || !(o.step > 0) ||
+        !(o.tolerance >= 0))
+        std::fprintf(stderr, "heap: boxes, iterations, budget, time and step must be positive, and "
+                             "the tolerance not negative\n"),
             std::exit(2);
+    if (*o.only && std::strcmp(o.only, "bullet") && std::strcmp(o.only, "talus"))
+        std::fprintf(stderr, "heap: --only %s; expected bullet or talus\n", o.only), std::exit(2);
+    if (!*o.solver)
+        o.solver = o.tolerance > 0 ? "auto" : "gs-coulomb:omega=1.5";
     return o;
 }
 
@@ -376,30 +414,40 @@ int main(int argc, char **argv)
     const std::vector<Pose> start = lattice(o.boxes);
     Talus talus(o, start);
     auto bullet = std::make_unique<Bullet>(o, start);
-    Clock of_talus, of_bullet;
+    Record of_talus, of_bullet;
+    const bool both = !*o.only;
     const int rounds = std::max(3, int(o.time / o.step / turn)), steps = rounds * turn;
     const int late = (rounds - 2 * rounds / 3) * turn;
     for (int r = 0; r < rounds; r++) {
-        bool last_third = r >= 2 * rounds / 3;
-        of_bullet.run(*bullet, turn, last_third);
-        of_talus.run(talus, turn, last_third);
+        if (both || !std::strcmp(o.only, "bullet"))
+            of_bullet.run(*bullet, o, r, rounds);
+        if (both || !std::strcmp(o.only, "talus"))
+            of_talus.run(talus, o, r, rounds);
         if (r % 10 == 9)
             std::fprintf(stderr, "heap: %d of %d steps, Bullet %.1f s, Talus %.1f s of CPU\n",
-                         (r + 1) * turn, steps, of_bullet.cpu, of_talus.cpu);
+                         (r + 1) * turn, steps, of_bullet.clock.cpu, of_talus.clock.cpu);
     }
-    Verdict b = judge(bullet->poses(start.size())), t = judge(talus.poses(start.size()));
-    std::printf(
-        "%d boxes, h %g s, %d steps; Bullet %d iterations, Talus %s to %g g h on %d thread(s), "
-        "%.1f iterations a step\n",
-        o.boxes, o.step, steps, o.iterations, o.solver, o.tolerance, o.threads,
-        talus.iterations / steps);
-    std::printf("%-8s %9s %9s %9s %9s   %9s %9s %9s %8s %8s %9s\n", "engine", "cpu ms", "wall ms",
-                "late cpu", "late wall", "pen mean", "pen 99 %", "pen max", "overlaps", "height",
-                "contacts");
-    print("bullet", of_bullet, steps, late, b, bullet->count_contacts());
-    print("talus", of_talus, steps, late, t, talus.info.contacts);
-    std::printf("Bullet over Talus: CPU %.2f, wall %.2f; last third CPU %.2f, wall %.2f\n",
-                of_bullet.cpu / of_talus.cpu, of_bullet.wall / of_talus.wall,
-                of_bullet.late_cpu / of_talus.late_cpu, of_bullet.late_wall / of_talus.late_wall);
+    for (Verdict *v : {&of_bullet.fall, &of_bullet.end, &of_talus.fall, &of_talus.end})
+        sum_up(*v);
+    std::printf("%d boxes, h %g s, %d steps; Bullet %d iterations, Talus %s ", o.boxes, o.step,
+                steps, o.iterations, o.solver);
+    if (o.tolerance > 0)
+        std::printf("to %g g h", o.tolerance);
+    else
+        std::printf("with %d", o.budget);
+    std::printf(" on %d thread(s), %.1f iterations a step\n", o.threads, talus.iterations / steps);
+    std::printf("%-8s %8s %8s %8s %8s   %8s %8s %8s   %8s %8s %8s %7s %7s %8s\n", "engine",
+                "cpu ms", "wall ms", "late cpu", "wall", "pen mean", "99 %", "worst", "in fall",
+                "99 %", "worst", "overlap", "height", "contacts");
+    if (of_bullet.end.states)
+        print("bullet", of_bullet, steps, late, bullet->count_contacts());
+    if (of_talus.end.states)
+        print("talus", of_talus, steps, late, talus.info.contacts);
+    if (both)
+        std::printf("Bullet over Talus: CPU %.2f, wall %.2f; last third CPU %.2f, wall %.2f\n",
+                    of_bullet.clock.cpu / of_talus.clock.cpu,
+                    of_bullet.clock.wall / of_talus.clock.wall,
+                    of_bullet.clock.late_cpu / of_talus.clock.late_cpu,
+                    of_bullet.clock.late_wall / of_talus.clock.late_wall);
     return 0;
 }

@@ -8,9 +8,9 @@
 
 #include <string.h>
 
-/* Adds one body's part of D' M^-1 D to a block of `size` rows: turn_k' J turn_l with J = op->inverse_inertia[body] and
- * turn_k the torque of a unit impulse in row k: arm x e_k along axis e_k (k < 3), lever times e_(k-3) for a moment.
- * Adds 1/m to the diagonal entries of rows 0 to 2. */
+/* Adds one body's part of D' M^-1 D to the upper triangle of a block of `size` rows: turn_k' J turn_l with J =
+ * op->inverse_inertia[body] and turn_k the torque of a unit impulse in row k: arm x e_k along axis e_k (k < 3), lever
+ * times e_(k-3) for a moment. Adds 1/m to the diagonal entries of rows 0 to 2. */
 TALUS_INLINE void talus_block_add_body(const TalusOperator *op, int body, const double arm[3],
                                        double lever, const TalusVec3 axes[3], int size,
                                        double *block)
@@ -23,7 +23,7 @@ TALUS_INLINE void talus_block_add_body(const TalusOperator *op, int body, const 
         turned[k] = talus_sym3_mul(inertia, turn[k]);
     }
     for (int k = 0; k < size; k++)
-        for (int l = 0; l < size; l++)
+        for (int l = k; l < size; l++)
             block[k * size + l] +=
                 talus_dot(turn[k], turned[l]) + (k == l && k < 3 ? op->body[body][3] : 0.0);
 }
@@ -46,6 +46,9 @@ TALUS_INLINE void talus_block_fill_general(const TalusOperator *op, int i, int s
     talus_block_add_body(op, op->pair[i][0], arm, lever[0], axes, size, block);
     if (op->pair[i][1] >= 0)
         talus_block_add_body(op, op->pair[i][1], arm + 3, lever[1], axes, size, block);
+    for (int k = 1; k < size; k++)
+        for (int l = 0; l < k; l++)
+            block[k * size + l] = block[l * size + k];
 }
 
 /* Returns the largest absolute row sum of D^-1/2 B D^-1/2, at least 1, with B the leading rows x rows part of the size
@@ -53,14 +56,26 @@ TALUS_INLINE void talus_block_fill_general(const TalusOperator *op, int i, int s
 TALUS_INLINE double talus_block_coupling(const double *block, int size, int rows, double nn,
                                          double tt)
 {
-    double largest = 1.0, mixed = sqrt(nn * tt);
+    double largest = 1.0, per_n = 1.0 / nn, per_t = 1.0 / tt, per_mixed = sqrt(per_n * per_t);
     for (int k = 0; k < rows; k++) {
         double sum = 0.0;
         for (int l = 0; l < rows; l++)
-            sum += fabs(block[k * size + l]) / (k && l ? tt : k || l ? mixed : nn);
+            sum += fabs(block[k * size + l]) * (k && l ? per_t : k || l ? per_mixed : per_n);
         largest = sum > largest ? sum : largest;
     }
     return largest;
+}
+
+/* As talus_block_coupling, for a symmetric block of three rows whose mean tangential entry is tt: mostly a smaller
+ * bound, and cheaper. With c the column between normal and tangents and T the tangential part, which has the eigenvalues
+ * tt (1 +- spread), the largest eigenvalue is at most that of
+ *     1  k
+ *     k  1 + spread,      k^2 = |c|^2 / (nn tt). */
+TALUS_INLINE double talus_block_coupling_of_three(const double *b, double nn, double tt)
+{
+    double k2 = (b[1] * b[1] + b[2] * b[2]) / (nn * tt), half = 0.5 * (b[4] - b[8]);
+    double spread = sqrt(half * half + b[5] * b[5]) / tt;
+    return 1.0 + 0.5 * (spread + sqrt(spread * spread + 4.0 * k2));
 }
 
 /* Writes op->diagonal[i] for a contact of two spheres, or of a sphere with a fixed body. */
@@ -93,8 +108,7 @@ TALUS_INLINE void talus_block_fill_diagonal(const TalusOperator *op, int i, int 
         tt = nn;
     op->diagonal[i][0] = nn;
     op->diagonal[i][1] = tt;
-    /* constant sizes let the compiler unroll the loops */
-    *coupling = op->rows == 3 && size == 3 ? talus_block_coupling(block, 3, 3, nn, tt)
+    *coupling = op->rows == 3 && size == 3 ? talus_block_coupling_of_three(block, nn, tt)
                                            : talus_block_coupling(block, size, op->rows, nn, tt);
 }
 

@@ -2,8 +2,9 @@
  *
  * Of the 15 axes that can separate two boxes (3 + 3 face normals, 9 cross products of edge directions) the one with the
  * largest separation is the normal. For a face normal, the facing side of the other box is clipped to the face, and
- * four well-spread corners of the result are the manifold; their height over the face is the gap. For a cross product,
- * the two edges touch in one point.
+ * four of the result's corners are the manifold; their height over the face is the gap. For a cross product, the two
+ * edges touch in one point; if the best face normal is near that axis, the facing sides are clipped as for a face, but
+ * seen along the axis.
  *
  * This suffices for overlapping boxes. It suffices for separate boxes if the corner nearest to the face lies over it,
  * or if the nearest points of the two lines of edges are on the edges. Otherwise corners or edges face each other, no
@@ -189,20 +190,19 @@ TALUS_INLINE double talus_box_distance_outside(const TalusCandidate *c, int bord
     return (border & 2 ? -x : x) - half[border & 1];
 }
 
-/* Clips the polygon `in` to one border of the face (Sutherland and Hodgman) and writes its corners to `out`. Returns
- * their number. */
+/* Clips the polygon `in` to one border of the face (Sutherland and Hodgman) and writes its corners to `out`, given the
+ * distances of all corners outside of the border. Returns their number. */
 TALUS_INLINE int talus_box_clip_to_border(const TalusCandidate *in, int count, int border,
-                                          const double half[2], TalusCandidate *out)
+                                          const double *outside, TalusCandidate *out)
 {
     int kept = 0;
     for (int k = 0; k < count; k++) {
-        const TalusCandidate *p = &in[k], *q = &in[k + 1 < count ? k + 1 : 0];
-        double outside_p = talus_box_distance_outside(p, border, half),
-               outside_q = talus_box_distance_outside(q, border, half);
-        if (outside_p <= 0.0)
-            out[kept++] = *p;
-        if ((outside_p <= 0.0) != (outside_q <= 0.0))
-            out[kept++] = talus_cut_edge(p, q, outside_p, outside_q, border, 4, 4);
+        int next = k + 1 < count ? k + 1 : 0;
+        if (outside[k] <= 0.0)
+            out[kept++] = in[k];
+        if ((outside[k] <= 0.0) != (outside[next] <= 0.0))
+            out[kept++] =
+                talus_cut_edge(&in[k], &in[next], outside[k], outside[next], border, 4, 4);
     }
     return kept;
 }
@@ -212,9 +212,10 @@ typedef struct TalusFaceContact {
     const TalusPlacedBox *face, *other;
     int axis;         /* axis of the face normal */
     TalusVec3 normal; /* out of the face */
-    double size;      /* smaller size of the two boxes, the scale of tolerances */
-    bool second;      /* the face belongs to the second box */
-    double reach;     /* upper limit of gaps, m */
+    TalusVec3 along; /* normal of the contacts, out of the face: `normal`, or a direction near it */
+    double size;     /* smaller size of the two boxes, the scale of tolerances */
+    bool second;     /* the face belongs to the second box */
+    double reach;    /* upper limit of gaps, m */
 } TalusFaceContact;
 
 /* Returns the axis of the side of `box` whose outward normal is most opposed to `normal`. *positive: the side is at
@@ -265,11 +266,10 @@ TALUS_INLINE void talus_box_add_face_point(const TalusFaceContact *c, const Talu
         talus_scale(face->half[c->axis], c->normal); /* on the face, from its centre */
     on_face = talus_madd(on_face, corner->u, face->axis[(c->axis + 1) % 3]);
     on_face = talus_madd(on_face, corner->v, face->axis[(c->axis + 2) % 3]);
-    TalusVec3 on_other = talus_madd(on_face, corner->height, c->normal); /* on the other box */
+    TalusVec3 on_other = talus_madd(on_face, corner->gap, c->along); /* on the other box */
     on_other = talus_add(talus_sub(face->centre, c->other->centre), on_other);
-    TalusManifoldPoint touch = {feature, c->second ? talus_neg(c->normal) : c->normal,
-                                corner->height, c->second ? on_other : on_face,
-                                c->second ? on_face : on_other};
+    TalusManifoldPoint touch = {feature, c->second ? talus_neg(c->along) : c->along, corner->gap,
+                                c->second ? on_other : on_face, c->second ? on_face : on_other};
     talus_manifold_add(sink, &touch);
 }
 
@@ -285,6 +285,52 @@ TALUS_INLINE bool talus_box_centre_over_face(const TalusCandidate *corner, int c
     return fabs(u) <= count * half[0] && fabs(v) <= count * half[1];
 }
 
+/* Clips the side of the other box, whose four corners are in corner[0], to a face with these half extents. Returns the
+ * number of corners of the clipped side; *out: which of the two arrays has them. Borders with no corner outside are
+ * passed over. */
+TALUS_INLINE int talus_box_clip_side(TalusCandidate corner[2][TALUS_BOX_CORNERS + 2],
+                                     const double half[2], int *out)
+{
+    double outside[TALUS_BOX_CORNERS + 2];
+    int count = 4;
+    *out = 0;
+    for (int border = 0; border < 4; border++) {
+        double most = -1.0;
+        for (int k = 0; k < count; k++) {
+            outside[k] = talus_box_distance_outside(&corner[*out][k], border, half);
+            most = fmax(most, outside[k]);
+        }
+        if (!(most > 0.0))
+            continue;
+        count = talus_box_clip_to_border(corner[*out], count, border, outside, corner[1 - *out]);
+        *out = 1 - *out;
+    }
+    return count;
+}
+
+/* Makes heights gaps and drops corners with a gap not below `reach`; returns the number left. */
+TALUS_INLINE int talus_box_drop_distant(TalusCandidate *corner, int count, double reach)
+{
+    int kept = 0;
+    for (int k = 0; k < count; k++) {
+        corner[k].gap = corner[k].height;
+        if (!(corner[k].gap < reach))
+            continue;
+        if (kept < k)
+            corner[kept] = corner[k];
+        kept++;
+    }
+    return kept;
+}
+
+/* Part of the features of a face's contacts that names the face and the clipped side. */
+TALUS_INLINE uint32_t talus_box_face_feature(const TalusFaceContact *c, int side, bool positive)
+{
+    bool face_positive = talus_dot(c->normal, c->face->axis[c->axis]) > 0.0;
+    return (uint32_t)(2 * c->axis + face_positive) << 12 | (uint32_t)(2 * side + positive) << 8 |
+           (c->second ? (uint32_t)TALUS_FROM_SECOND : 0u);
+}
+
 /* Adds the manifold of the face with the facing side of the other box, clipped to the face. Adds nothing and returns
  * false if no corner of the clipped side is in reach, or if the boxes are apart and their nearest points are not over
  * the face: `distance`, the free space along the normal, is not the distance of the boxes then. */
@@ -293,31 +339,22 @@ TALUS_INLINE bool talus_box_add_face_manifold(const TalusFaceContact *c, double 
 {
     bool positive = false, parallel = false;
     int side = talus_box_facing_side(c->other, c->normal, &positive, &parallel);
-    bool face_positive = talus_dot(c->normal, c->face->axis[c->axis]) > 0.0;
-    TalusCandidate corner[2][TALUS_BOX_CORNERS + 2];
-    talus_box_side_corners(c, side, positive, corner[0]);
+    TalusCandidate clip[2][TALUS_BOX_CORNERS + 2];
+    talus_box_side_corners(c, side, positive, clip[0]);
     double tiny = TALUS_BOX_TINY * c->size, margin = parallel ? TALUS_BOX_CLIP * c->size : tiny;
     const double half[2] = {c->face->half[(c->axis + 1) % 3], c->face->half[(c->axis + 2) % 3]};
     const double wide[2] = {half[0] + margin, half[1] + margin};
-    int count = 4, kept = 0;
-    for (int border = 0; border < 4; border++)
-        count =
-            talus_box_clip_to_border(corner[border & 1], count, border, wide, corner[~border & 1]);
-    bool over = talus_box_centre_over_face(corner[0], count, half);
-    for (int k = 0; k < count; k++) {
-        corner[0][k].gap = corner[0][k].height;
-        if (corner[0][k].height < c->reach)
-            corner[0][kept++] = corner[0][k];
-    }
-    double least = corner[0][talus_nearest_candidate(corner[0], kept)].gap;
+    int out, count = talus_box_clip_side(clip, wide, &out);
+    TalusCandidate *corner = clip[out];
+    bool over = talus_box_centre_over_face(corner, count, half);
+    int kept = talus_box_drop_distant(corner, count, c->reach);
+    double least = corner[talus_nearest_candidate(corner, kept)].gap;
     if (kept == 0 || (distance > 0.0 && !(parallel ? over : least <= distance + tiny)))
         return false;
-    uint32_t faces = (uint32_t)(2 * c->axis + face_positive) << 12 |
-                     (uint32_t)(2 * side + positive) << 8 |
-                     (c->second ? (uint32_t)TALUS_FROM_SECOND : 0u);
-    kept = talus_reduce_candidates(corner[0], kept, tiny);
+    uint32_t faces = talus_box_face_feature(c, side, positive);
+    kept = talus_reduce_candidates(corner, kept, tiny);
     for (int k = 0; k < kept; k++)
-        talus_box_add_face_point(c, &corner[0][k], faces | corner[0][k].id, sink);
+        talus_box_add_face_point(c, &corner[k], faces | corner[k].id, sink);
     return true;
 }
 
@@ -367,24 +404,66 @@ TALUS_INLINE bool talus_box_nearest_edges(const TalusPlacedBox *a, const TalusPl
     return fabs(s) <= a->half[i] + tolerance && fabs(t) <= b->half[j] + tolerance;
 }
 
-/* Adds the contact of two edges at the points `at`, if `alone`. Else the best face normal is so near to `normal`
- * (TALUS_BOX_NEAR_FACE) that more than the edges may touch: adds the manifold of the boxes' facing parts instead. */
-TALUS_INLINE void talus_box_add_edge_manifold(const TalusPose *first, const TalusPose *second,
-                                              const TalusEdges *at, TalusVec3 normal, bool alone,
-                                              double reach, TALUS_MANIFOLD_SINK *sink)
+/* Adds the contact of two edges. */
+TALUS_INLINE void talus_box_add_edge_point(const TalusPlacedBox *second, const TalusEdges *at,
+                                           TalusVec3 normal, double gap, TALUS_MANIFOLD_SINK *sink)
 {
-    double gap = talus_dot(normal, talus_sub(at->on_b, at->on_a));
-    if (alone) {
-        TalusVec3 arm_b = talus_sub(at->on_b, talus_sub(second->position, first->position));
-        TalusManifoldPoint touch = {at->feature, normal, gap, at->on_a, arm_b};
-        talus_manifold_add(sink, &touch);
-        return;
+    TalusManifoldPoint touch = {at->feature, normal, gap, at->on_a,
+                                talus_sub(at->on_b, second->centre)};
+    talus_manifold_add(sink, &touch);
+}
+
+/* Projects the corners of the other box's side along c->along onto the face; heights become gaps along that
+ * direction. */
+TALUS_INLINE void talus_box_shear_corners(const TalusFaceContact *c, TalusCandidate corner[4])
+{
+    double per_height = 1.0 / talus_dot(c->normal, c->along);
+    double u = talus_dot(c->along, c->face->axis[(c->axis + 1) % 3]);
+    double v = talus_dot(c->along, c->face->axis[(c->axis + 2) % 3]);
+    for (int k = 0; k < 4; k++) {
+        double gap = corner[k].height * per_height;
+        corner[k].u -= gap * u;
+        corner[k].v -= gap * v;
+        corner[k].height = gap;
     }
-    TalusConvexPair p = talus_make_convex_pair(first, second);
-    TalusNearest near = {talus_rotate_back(first->orientation, normal), gap,
-                         talus_rotate_back(first->orientation, at->on_a),
-                         talus_rotate_back(first->orientation, at->on_b)};
-    talus_manifold_add_at_nearest(first, second, &p, &near, reach, sink);
+}
+
+/* Adds the manifold of two boxes whose nearest points are on two edges, where the face of c is so near to normal to
+ * them that more than the edges may touch: corners of the facing side of the other box, clipped to the face as seen
+ * along the contact normal c->along. Their gaps are those of the two sides along that normal, of which the edges' is
+ * the smallest. Features are those of the face and side, so that impulses are transferred when the face normal becomes
+ * the best axis. */
+TALUS_INLINE void talus_box_add_edge_manifold(const TalusFaceContact *c, const TalusEdges *at,
+                                              double gap, TALUS_MANIFOLD_SINK *sink)
+{
+    bool positive = false, parallel = false;
+    int side = talus_box_facing_side(c->other, c->along, &positive, &parallel);
+    TalusCandidate clip[2][TALUS_BOX_CORNERS + 2];
+    talus_box_side_corners(c, side, positive, clip[0]);
+    talus_box_shear_corners(c, clip[0]);
+    double tiny = TALUS_BOX_TINY * c->size;
+    int u = (c->axis + 1) % 3, v = (c->axis + 2) % 3;
+    const double wide[2] = {c->face->half[u] + tiny, c->face->half[v] + tiny};
+    int out, count = talus_box_clip_side(clip, wide, &out);
+    TalusCandidate *corner = clip[out];
+    count = talus_box_drop_distant(corner, count, c->reach);
+    count = talus_drop_gaps_below(corner, count, gap - tiny);
+    if (count == 0 || corner[talus_nearest_candidate(corner, count)].gap > gap + tiny) {
+        TalusVec3 x = c->second ? talus_sub(at->on_b, c->face->centre) : at->on_a;
+        TalusCandidate nearest = {talus_dot(x, c->face->axis[u]),
+                                  talus_dot(x, c->face->axis[v]),
+                                  gap,
+                                  gap,
+                                  at->feature,
+                                  0};
+        corner[count++] = nearest;
+    }
+    count = talus_reduce_candidates(corner, count, tiny);
+    uint32_t faces = talus_box_face_feature(c, side, positive);
+    for (int k = 0; k < count; k++) {
+        uint32_t id = corner[k].id;
+        talus_box_add_face_point(c, &corner[k], id == at->feature ? id : faces | id, sink);
+    }
 }
 
 /* ---- two boxes ------------------------------------------------------------------------------- */
@@ -407,17 +486,22 @@ TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second,
     double cosine = talus_dot(edge.normal, face.normal);
     bool by_edges = edge.distance > face.distance + tiny +
                                         talus_box_required_gain(fabs(cosine), face.distance, bias);
+    TalusFaceContact contact = {&p.a,        &p.b, face.first_axis, face.normal,
+                                face.normal, size, false,           reach};
+    if (face.first_axis < 0) {
+        TalusVec3 out = talus_neg(face.normal);
+        TalusFaceContact other = {&p.b, &p.a, face.second_axis, out, out, size, true, reach};
+        contact = other;
+    }
     TalusEdges at;
     if (by_edges && talus_box_nearest_edges(&p.a, &p.b, &edge, tiny, &at)) {
-        bool alone = cosine < TALUS_BOX_NEAR_FACE;
-        talus_box_add_edge_manifold(first, second, &at, edge.normal, alone, reach, sink);
+        double gap = talus_dot(edge.normal, talus_sub(at.on_b, at.on_a));
+        contact.along = contact.second ? talus_neg(edge.normal) : edge.normal;
+        if (cosine < TALUS_BOX_NEAR_FACE)
+            talus_box_add_edge_point(&p.b, &at, edge.normal, gap, sink);
+        else
+            talus_box_add_edge_manifold(&contact, &at, gap, sink);
         return;
-    }
-    TalusFaceContact contact = {&p.a, &p.b, face.first_axis, face.normal, size, false, reach};
-    if (face.first_axis < 0) {
-        TalusFaceContact other = {&p.b, &p.a, face.second_axis, talus_neg(face.normal), size,
-                                  true, reach};
-        contact = other;
     }
     if ((by_edges && edge.distance > 0.0) ||
         !talus_box_add_face_manifold(&contact, face.distance, sink))

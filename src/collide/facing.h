@@ -1,8 +1,8 @@
 /* collide/facing.h - part of a convex body that faces a direction; for host and device.
  *
  * Projected along the normal of a contact, the facing parts of both bodies are polygons, lines or points in a plane.
- * Their overlap gives the candidates for manifold points, each with its own gap along the normal, of which four
- * well-spread ones are kept (manifold.h). */
+ * Their overlap gives the candidates for manifold points, each with its own gap along the normal, of which at most
+ * four are kept (manifold.h). */
 #ifndef TALUS_COLLIDE_FACING_H
 #define TALUS_COLLIDE_FACING_H
 

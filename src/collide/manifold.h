@@ -15,8 +15,13 @@
 #define TALUS_MANIFOLD_NEAREST 0x1p-22 /* difference of gaps below which points are equally near */
 /* sin^2 of the angle below which two lines count as parallel */
 #define TALUS_MANIFOLD_PARALLEL 0x1p-10
-/* Factor by which a candidate's squared distance or area must exceed that of an earlier candidate to be chosen instead,
- * so that rounding does not decide. */
+/* Angle by which bodies may turn against each other in a step, rad: what a distant candidate is worth against its gap
+ * (talus_candidate_need). */
+#define TALUS_MANIFOLD_TURN 0.125
+/* Fraction of the largest distance by which a candidate must be farther than an earlier one, at equal gaps, to be
+ * chosen instead, so that rounding does not decide. */
+#define TALUS_MANIFOLD_MARGIN 0x1p-8
+/* Factor by which the area of a candidate's triangle must exceed that of an earlier candidate, likewise. */
 #define TALUS_MANIFOLD_EXCESS (1.0 + 0x1p-8)
 /* Ratio of the areas of the two triangles in talus_choose_spread up to which the smaller triangle does not count. */
 #define TALUS_MANIFOLD_THIN 0x1p-8
@@ -237,45 +242,78 @@ TALUS_INLINE int talus_choose_beyond_triangle(const TalusCandidate *c, int count
     return best;
 }
 
-/* If there are more than four candidates, moves up to four of them to the front, in this order: p, the candidate
- * farthest from the mean of all; q, the one farthest from p; on the left and on the right of the line p q, the one that
- * spans the largest triangle with p and q. If one side has no triangle, or one of at most TALUS_MANIFOLD_THIN of the
- * other's area, talus_choose_beyond_triangle chooses the fourth instead. Gaps have no influence, so the choice is
- * stable while gaps of resting bodies fluctuate. Returns the number of chosen candidates. */
+/* Returns how much a candidate is needed, m, whose distance from the candidates chosen so far is `distance`: by how far
+ * it would go in, if the bodies turned about those by the angle TALUS_MANIFOLD_TURN. */
+TALUS_INLINE double talus_candidate_need(const TalusCandidate *c, double distance)
+{
+    return TALUS_MANIFOLD_TURN * distance - c->gap;
+}
+
+/* Returns the index of the candidate other than `but` (-1: any) that is needed most at its distance from (u, v). A later
+ * candidate must be needed by more than `excess` more than an earlier one. */
+TALUS_INLINE int talus_choose_away_from(const TalusCandidate *c, int count, int but, double u,
+                                        double v, double excess)
+{
+    int best = -1;
+    double most = -INFINITY;
+    for (int k = 0; k < count; k++) {
+        if (k == but)
+            continue;
+        double need = talus_candidate_need(&c[k], sqrt(talus_squared_distance(&c[k], u, v)));
+        if (best < 0 || need > most + excess) {
+            most = need;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* Returns the index of the candidate that is needed most of those on one side of the line from p to q: on the left if
+ * `side` is 1, on the right if it is -1; -1 if there is none. `excess`: as for talus_choose_away_from. */
+TALUS_INLINE int talus_choose_beside(const TalusCandidate *c, int count, int p, int q, double side,
+                                     double excess)
+{
+    double length = sqrt(talus_squared_distance(&c[p], c[q].u, c[q].v)), most = -INFINITY;
+    int best = -1;
+    for (int k = 0; k < count; k++) {
+        double area = side * talus_twice_signed_area(&c[p], &c[q], &c[k]);
+        if (!(area > 0.0))
+            continue;
+        double need = talus_candidate_need(&c[k], area / length);
+        if (need > most + excess) {
+            most = need;
+            best = k;
+        }
+    }
+    return best;
+}
+
+/* If there are more than four candidates, moves up to four of them to the front, in this order, each the one that is
+ * needed most (talus_candidate_need): p, by its distance from the mean of all; q, by its distance from p; one on the
+ * left and one on the right of the line p q, by their distance from it. If one side has none, or if the triangle with
+ * p and q there has at most TALUS_MANIFOLD_THIN of the other's area, talus_choose_beyond_triangle chooses the fourth
+ * instead. Gaps of resting bodies are nearly equal and fluctuate by less than the margin of the choice, so the choice
+ * is stable. Where one body is inclined, candidates near the touching side come before distant ones with a wide gap,
+ * which the bodies would have to turn far to close. Returns the number of chosen candidates. */
 TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
 {
     if (count <= TALUS_MANIFOLD_MAX)
         return count;
-    double u = 0.0, v = 0.0;
+    double u = 0.0, v = 0.0, extent2 = 0.0;
     for (int k = 0; k < count; k++) {
         u += c[k].u / count;
         v += c[k].v / count;
     }
-    int at[TALUS_MANIFOLD_MAX] = {0, 0, -1, -1};
-    for (int k = 1; k < count; k++) {
-        if (talus_squared_distance(&c[k], u, v) >
-            TALUS_MANIFOLD_EXCESS * talus_squared_distance(&c[at[0]], u, v))
-            at[0] = k;
-    }
-    u = c[at[0]].u;
-    v = c[at[0]].v;
-    for (int k = 0; k < count; k++) {
-        if (talus_squared_distance(&c[k], u, v) >
-            TALUS_MANIFOLD_EXCESS * talus_squared_distance(&c[at[1]], u, v))
-            at[1] = k;
-    }
-    double left = 0.0, right = 0.0;
-    for (int k = 0; k < count; k++) {
-        double area = talus_twice_signed_area(&c[at[0]], &c[at[1]], &c[k]);
-        if (area > TALUS_MANIFOLD_EXCESS * left && area > 0.0) {
-            left = area;
-            at[2] = k;
-        }
-        if (-area > TALUS_MANIFOLD_EXCESS * right && area < 0.0) {
-            right = -area;
-            at[3] = k;
-        }
-    }
+    for (int k = 0; k < count; k++)
+        extent2 = fmax(extent2, talus_squared_distance(&c[k], u, v));
+    double excess = TALUS_MANIFOLD_TURN * TALUS_MANIFOLD_MARGIN * sqrt(extent2);
+    int at[TALUS_MANIFOLD_MAX];
+    at[0] = talus_choose_away_from(c, count, -1, u, v, excess);
+    at[1] = talus_choose_away_from(c, count, at[0], c[at[0]].u, c[at[0]].v, excess);
+    at[2] = talus_choose_beside(c, count, at[0], at[1], 1.0, excess);
+    at[3] = talus_choose_beside(c, count, at[0], at[1], -1.0, excess);
+    double left = at[2] < 0 ? 0.0 : talus_twice_signed_area(&c[at[0]], &c[at[1]], &c[at[2]]);
+    double right = at[3] < 0 ? 0.0 : -talus_twice_signed_area(&c[at[0]], &c[at[1]], &c[at[3]]);
     int wide = left < right ? 3 : 2;
     double least = TALUS_MANIFOLD_THIN * fmax(left, right);
     if (fmin(left, right) <= least && at[wide] >= 0)
@@ -331,7 +369,7 @@ TALUS_INLINE int talus_nearest_candidate(const TalusCandidate *c, int count)
     return best;
 }
 
-/* Reduces one or more candidates to at most four, well spread and with the nearest among them. Returns their number. */
+/* Reduces one or more candidates to at most four, spread and near, with the nearest among them. Returns their number. */
 TALUS_INLINE int talus_reduce_candidates(TalusCandidate *c, int count, double tolerance)
 {
     TalusCandidate nearest = c[talus_nearest_candidate(c, count)];

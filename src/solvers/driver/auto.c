@@ -4,8 +4,8 @@
  * down to LOOSE of that speed (apgd if joints are eliminated) and apgd down to TIGHT. Tighter tolerances, and problems
  * without a reference speed, begin with lbfgs-fb, the first-order method of fewest products. Steps under `fixed` with
  * heavy bodies among light ones use admm alone. Coulomb's law begins with apgd, or with prox for an explicit matrix of
- * at most PROX_BLOCKS blocks. In steps of worlds whose contacts are compliant and mostly between spheres, Coulomb's law
- * begins with sweeps that solve the law itself (sweeps_suit); apgd follows if SWEEPS sweeps do not suffice.
+ * at most PROX_BLOCKS blocks. In steps of worlds whose contacts are compliant, Coulomb's law begins at loose tolerances
+ * with sweeps that solve the law itself (sweeps_suit); apgd follows if SWEEPS sweeps do not suffice.
  *
  * A direct method that takes the problem (find_trial; for prisms lbfgs-fb takes its place) follows after about as many
  * first-order iterations as cost the same on a bed of spheres. Easy and hard beds then both take at most about twice
@@ -49,7 +49,7 @@ static const TalusPart parts[] = {
 static const double LOOSE = 0.1, TIGHT = 1e-4;
 
 /* Sweeps under Coulomb's law. LOOSE_COMPLIANT: least tolerance, relative to the reference speed, at which they are
- * used. SWEEPS: number of sweeps after which apgd takes over. */
+ * used if most contacts are of spheres; otherwise it is LOOSE. SWEEPS: number of sweeps after which apgd takes over. */
 static const double LOOSE_COMPLIANT = 0.005;
 enum { SWEEPS = 300 };
 
@@ -194,19 +194,19 @@ static int iterations_worth(const TrialMethod *trial, const TalusProblem *proble
 }
 
 /* True if the problem is to begin with sweeps that solve Coulomb's law. Conditions: it is matrix-free with compliance,
- * without which sweeps stall; all blocks are discs under Coulomb's law, at most half of them general contacts, for
- * which sweeps take short steps; the tolerance is loose; the backend is the host's (on an H200 apgd takes a quarter to
- * a third of the time of sweeps). */
+ * without which sweeps stall; all blocks are discs under Coulomb's law; the tolerance is loose, and looser if more than
+ * half of the contacts are general, for which sweeps take shorter steps; the backend is the host's (on an H200 apgd
+ * takes a quarter to a third of the time of sweeps). */
 static bool sweeps_suit(const TalusProblem *problem, uint32_t kinds,
                         const TalusSolveOptions *options)
 {
     const TalusOperator *op = &problem->op;
-    double least = LOOSE_COMPLIANT * options->reference_speed;
+    double share = 2 * op->general > op->blocks ? LOOSE : LOOSE_COMPLIANT;
+    double least = share * options->reference_speed;
     return least > 0.0 && options->tolerance >= least && op->pair && op->compliance &&
            talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY) &&
            kinds == TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC) &&
-           talus_problem_rows(problem) == 3 && 2 * op->general <= op->blocks &&
-           !is_uneven_step(problem, options);
+           talus_problem_rows(problem) == 3 && !is_uneven_step(problem, options);
 }
 
 /* Returns the first method: sweeps for a loose tolerance unless joints are to be eliminated; apgd for a tighter one and
