@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- groups ---- */
@@ -48,27 +49,64 @@ static void add_group(TalusJacobian *j, const TalusOperator *op, int body, bool 
         j->free_velocity[3 * g + c] = op->body[body][turns ? 4 + c : c];
 }
 
-/* Fills the groups of j. Writes to place[2 body] the group of the body's velocity, to place[2 body + 1] the group of
- * its spin; -1 if the body has none. */
+/* A body and its number. */
+typedef struct NumberedBody {
+    uint64_t number;
+    int32_t body;
+} NumberedBody;
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const NumberedBody *x = a, *y = b;
+    return x->number != y->number ? (x->number > y->number ? 1 : -1)
+                                  : (x->body > y->body) - (x->body < y->body);
+}
+
+/* Fills order[op->bodies] with all bodies, by rising numbers (TalusBodyNumbers): a factor, and so its rounding, depends
+ * on the order of the unknowns. */
+static void order_bodies(const TalusOperator *op, NumberedBody *order)
+{
+    bool rising = true;
+    for (int i = 0; i < op->bodies; i++) {
+        order[i] = (NumberedBody){talus_body_number(&op->numbers, i), i};
+        rising = rising && (i == 0 || order[i - 1].number < order[i].number);
+    }
+    if (!rising)
+        qsort(order, (size_t)op->bodies, sizeof *order, compare_numbers);
+}
+
+/* Appends the groups of body i. Writes to place[2 i] the group of its velocity, to place[2 i + 1] the group of its spin;
+ * -1 if the body has none. */
+static TalusStatus add_body(TalusJacobian *j, const TalusOperator *op, int i, int32_t *place)
+{
+    double m = op->body[i][3];
+    TalusSym3 spin = spin_inverse_inertia(op, i);
+    place[2 * i] = m > 0.0 ? j->groups : -1;
+    if (m > 0.0)
+        add_group(j, op, i, false, (TalusSym3){m, m, m, 0.0, 0.0, 0.0});
+    if (!is_positive(spin) && !is_zero(spin))
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "body %d: its inverse inertia is singular but not zero, so it has no "
+                          "inertia that a method with velocities as unknowns could use",
+                          i);
+    place[2 * i + 1] = is_zero(spin) ? -1 : j->groups;
+    if (!is_zero(spin))
+        add_group(j, op, i, true, spin);
+    return TALUS_OK;
+}
+
+/* Fills the groups of j and `place` (add_body). */
 static TalusStatus fill_groups(TalusJacobian *j, const TalusOperator *op, int32_t *place)
 {
+    NumberedBody *order;
+    TalusStatus status = TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(order, (size_t)op->bodies, "order of bodies"));
+    order_bodies(op, order);
     j->groups = 0;
-    for (int i = 0; i < op->bodies; i++) {
-        double m = op->body[i][3];
-        TalusSym3 spin = spin_inverse_inertia(op, i);
-        place[2 * i] = m > 0.0 ? j->groups : -1;
-        if (m > 0.0)
-            add_group(j, op, i, false, (TalusSym3){m, m, m, 0.0, 0.0, 0.0});
-        if (!is_positive(spin) && !is_zero(spin))
-            return talus_fail(TALUS_ERR_UNSUPPORTED,
-                              "body %d: its inverse inertia is singular but not zero, so it has no "
-                              "inertia that a method with velocities as unknowns could use",
-                              i);
-        place[2 * i + 1] = is_zero(spin) ? -1 : j->groups;
-        if (!is_zero(spin))
-            add_group(j, op, i, true, spin);
-    }
-    return TALUS_OK;
+    for (int k = 0; k < op->bodies && status == TALUS_OK; k++)
+        status = add_body(j, op, order[k].body, place);
+    talus_release(order);
+    return status;
 }
 
 /* ---- the matrix ---- */
@@ -82,6 +120,14 @@ static void add_entries(TalusSparse *d, int group, const double *arm, int32_t *a
     }
 }
 
+/* True if the groups of body b come before those of body a. */
+static bool comes_before(const int32_t *place, int b, int a)
+{
+    int first_a = place[2 * a] >= 0 ? place[2 * a] : place[2 * a + 1];
+    int first_b = place[2 * b] >= 0 ? place[2 * b] : place[2 * b + 1];
+    return first_b < first_a;
+}
+
 /* Appends row k of contact i to D', columns rising. The normal row of a sphere contact has no entries on spins, the
  * row of a moment (k >= 3) none on velocities. `arm` has the rows of the contact on body a, then on body b. */
 static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *place, int i, int k,
@@ -90,7 +136,7 @@ static void add_row(const TalusOperator *op, TalusSparse *d, const int32_t *plac
     int a = op->pair[i][0], b = op->pair[i][1];
     bool central = k == 0 && i < op->sphere_sphere + op->sphere_fixed;
     for (int turn = 0; turn < 2; turn++) {
-        int side = (b >= 0 && b < a) != (turn == 1); /* the lower body first */
+        int side = (b >= 0 && comes_before(place, b, a)) != (turn == 1);
         int body = op->pair[i][side];
         if (body < 0)
             continue;

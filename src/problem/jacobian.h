@@ -1,7 +1,8 @@
 /* problem/jacobian.h - D' of a problem with bodies as a sparse matrix, and the bodies' masses.
  *
  * Columns of D' are velocities of bodies in the units of operator.h, v and s = l w, all in m/s, in groups of three:
- * body by body one group if the body can translate, then one if it can rotate.
+ * body by body, in the order of their numbers (TalusBodyNumbers), one group if the body can translate, then one if it can
+ * rotate.
  *     u = D'v + bias,   N = D' M^-1 D,   v = v_f + M^-1 D gamma. */
 #ifndef TALUS_PROBLEM_JACOBIAN_H
 #define TALUS_PROBLEM_JACOBIAN_H
