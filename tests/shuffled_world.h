@@ -102,6 +102,31 @@ static inline TalusWorld *make_recipe(const Recipe *r)
     return world;
 }
 
+/* Joins bodies of a row: chains of three and four by balls and hinges with limits and motors, a loop, and some bodies to
+ * the fixed world. */
+static inline void add_joints(TalusWorld *world, int bodies)
+{
+    for (int k = 0; k < bodies - WALLS; k++) {
+        TalusJointDef def = talus_joint_def_default();
+        int column = k % SIDE, slot = talus_slot_of(world, (TalusBodyId){WALLS + 1 + (uint64_t)k});
+        def.kind = k % 2 ? TALUS_JOINT_BALL : TALUS_JOINT_REVOLUTE;
+        def.a.number = WALLS + 1 + (uint64_t)k;
+        def.b.number = column == 2 ? 0 : column == SIDE - 1 ? def.a.number - 3 : def.a.number + 1;
+        def.point = world->bodies.position[slot];
+        def.point.x += column == SIDE - 1 ? -0.3 : 0.1;
+        if (k % 4 == 0) {
+            def.lower = -0.3;
+            def.upper = 0.2;
+        }
+        if (k % 6 == 0) {
+            def.motor.kind = TALUS_MOTOR_SPEED;
+            def.motor.target = 3.0;
+            def.motor.max_effort = 0.5;
+        }
+        CHECK_OK(talus_world_add_joint(world, &def, NULL));
+    }
+}
+
 /* order: 0, 1, .. or, with a seed, any order. */
 static inline void make_order(int *order, int count, uint64_t seed)
 {

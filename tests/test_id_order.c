@@ -113,29 +113,9 @@ TEST(solvers_with_other_sums_and_orders)
 
 /* ---- joints, sleep, sinks ---- */
 
-/* Joins bodies of a row: chains of three and four by balls and hinges with limits and motors, a loop, and some bodies to
- * the fixed world. */
-static void add_joints(TalusWorld *world)
+static void join_bodies(TalusWorld *world)
 {
-    for (int k = 0; k < BODIES - WALLS; k++) {
-        TalusJointDef def = talus_joint_def_default();
-        int column = k % SIDE, slot = talus_slot_of(world, (TalusBodyId){WALLS + 1 + (uint64_t)k});
-        def.kind = k % 2 ? TALUS_JOINT_BALL : TALUS_JOINT_REVOLUTE;
-        def.a.number = WALLS + 1 + (uint64_t)k;
-        def.b.number = column == 2 ? 0 : column == SIDE - 1 ? def.a.number - 3 : def.a.number + 1;
-        def.point = world->bodies.position[slot];
-        def.point.x += column == SIDE - 1 ? -0.3 : 0.1;
-        if (k % 4 == 0) {
-            def.lower = -0.3;
-            def.upper = 0.2;
-        }
-        if (k % 6 == 0) {
-            def.motor.kind = TALUS_MOTOR_SPEED;
-            def.motor.target = 3.0;
-            def.motor.max_effort = 0.5;
-        }
-        CHECK_OK(talus_world_add_joint(world, &def, NULL));
-    }
+    add_joints(world, BODIES);
 }
 
 /* What is changed in a world before it is stepped. */
@@ -168,7 +148,7 @@ TEST(joints_in_any_slots)
     TalusWorldDef def = quick_def(1);
     for (int k = 0; k < 3; k++) {
         def.solver = solver[k];
-        CHECK(compare_changed(SHAPES, &def, add_joints, 0, 8) > 0);
+        CHECK(compare_changed(SHAPES, &def, join_bodies, 0, 8) > 0);
     }
 }
 
