@@ -4,6 +4,7 @@
 #include "support/test.h"
 #include "support/verified.h"
 
+#include "backend/random.h"
 #include "base/rng.h"
 #include "solvers/first_order/dense.h"
 #include "solvers/first_order/gll.h"
@@ -184,10 +185,9 @@ static void paper_spg(const Dense *d, bool preconditioned, double unit, int iter
 /* |N v| of the vector that the power iteration starts from: the unit of an unscaled step. */
 static double size_of_operator(const Dense *d)
 {
-    TalusRng rng = talus_rng_from_seed(N);
     double v[N], nv[N];
     for (int i = 0; i < N; i++)
-        v[i] = talus_rng_uniform(&rng) - 0.5;
+        v[i] = talus_random_entry(talus_random_key(NULL, NULL, i / 3), i % 3);
     multiply(d, v, nv);
     return sqrt(dot(nv, nv) / dot(v, v));
 }

