@@ -4,8 +4,8 @@
 
 #include "world/id_order.h"
 
-/* Several blocks of numbers (backend/groups.h). */
-enum { BODIES = WALLS + 10 * LAYER, STEPS = 60 };
+/* Several blocks of numbers (backend/groups.h). FEW: of the worlds that are changed. */
+enum { BODIES = WALLS + 10 * LAYER, STEPS = 60, FEW = WALLS + 3 * LAYER };
 
 static int plain_order[MAX_BODIES], other_order[MAX_BODIES];
 
@@ -115,7 +115,7 @@ TEST(solvers_with_other_sums_and_orders)
 
 static void join_bodies(TalusWorld *world)
 {
-    add_joints(world, BODIES);
+    add_joints(world, FEW);
 }
 
 /* What is changed in a world before it is stepped. */
@@ -125,10 +125,10 @@ typedef void Change(TalusWorld *world);
 static int compare_changed(Kind kind, const TalusWorldDef *def, Change *change, int before,
                            int after)
 {
-    enum { HOLES = BODIES / 3 };
-    make_order(plain_order, BODIES, 0);
-    make_order(other_order, BODIES + HOLES, 29);
-    Recipe plain = {kind, BODIES, plain_order, *def, 0}, other = plain;
+    enum { HOLES = FEW / 3 };
+    make_order(plain_order, FEW, 0);
+    make_order(other_order, FEW + HOLES, 29);
+    Recipe plain = {kind, FEW, plain_order, *def, 0}, other = plain;
     other.order = other_order;
     other.holes = HOLES;
     TalusWorld *a = make_recipe(&plain), *b = make_recipe(&other);
@@ -166,7 +166,7 @@ TEST(sinks_in_any_slots)
 
 static void push_bodies(TalusWorld *world)
 {
-    for (uint64_t id = WALLS + 1; id <= BODIES; id++) {
+    for (uint64_t id = WALLS + 1; id <= FEW; id++) {
         TalusVec3 force = {0.1 * (double)(id % 7), -0.1 / (double)id, 0.3 * (double)(id % 3)};
         CHECK_OK(talus_world_set_force(world, (TalusBodyId){id}, force, zero));
     }
