@@ -6,9 +6,9 @@
  * A step starts from y = x + beta (x - x_prev) and follows the gradient at x + ahead (x - x_prev), ahead = (1 - lag)
  * beta. With lag 0 this is Nesterov's method, with lag 1 Polyak's heavy ball; the triple momentum method of Van Scoy,
  * Freeman and Lynch (2018) tends to lag 1/2 for large condition numbers. On a quadratic without bounds the steps are
- * stable if step L < 2 (1 + beta) / (1 + 2 ahead); at beta 1 this is 4 / (3 - 2 lag). A step is three quarters of it
- * long: 1 / L for lag 0, longer for a larger lag. Errors of small curvature, which take most of the iterations, then fall
- * faster.
+ * stable if step L < 2 (1 + beta) / (1 + 2 ahead); at beta 1 this is 4 / (3 - 2 lag). A step is 3 / (3 - 2 lag beta) / L
+ * long: 1 / L without momentum or lag, which solves contacts that do not influence each other, and three quarters of the
+ * bound at beta 1. Errors of small curvature, which take most of the iterations, fall faster by longer steps.
  *
  * L is too small if two gradients differ by more than L times the distance of their points; L is then raised to
  * `margin` times the observed ratio. The test skips points whose distance is of the order of rounding: the rounding
@@ -31,10 +31,10 @@ TALUS_INLINE double talus_momentum_ahead(double beta, double lag)
     return (1.0 - lag) * beta;
 }
 
-/* Returns the length of a step. It is stable for any beta in [0, 1] if lag < 3/4. */
-TALUS_INLINE double talus_momentum_step(const TalusMomentum *m)
+/* Returns the length of a step with the momentum factor `beta`. Steps are stable for any beta in [0, 1]. */
+TALUS_INLINE double talus_momentum_step(const TalusMomentum *m, double beta)
 {
-    return 1.0 / ((1.0 - 2.0 / 3.0 * m->lag) * m->norm);
+    return 1.0 / ((1.0 - 2.0 / 3.0 * m->lag * beta) * m->norm);
 }
 
 /* Updates *m (L, theta) from the sums of a step and writes *beta, the momentum factor of the next step. `seen`: dx2,

@@ -38,7 +38,7 @@ static TalusStatus accelerate_stepwise(const TalusBackend *backend, const TalusO
     bool go = true;
     for (talus_run_reset(run); go && run->done < run->iterations; run->done++) {
         TalusStepSums sums;
-        state->step = talus_momentum_step(momentum);
+        state->step = talus_momentum_step(momentum, state->beta);
         state->lag = momentum->lag;
         state->want_residual = talus_run_measures(run, run->done);
         backend->step.accelerate(op, state, &sums);
