@@ -20,7 +20,7 @@
 #define TALUS_MANIFOLD_TURN 0.125
 /* Fraction of the largest distance by which a candidate must be farther than an earlier one, at equal gaps, to be
  * chosen instead, so that rounding does not decide. */
-#define TALUS_MANIFOLD_MARGIN 0x1p-8
+#define TALUS_MANIFOLD_MARGIN 0x1p-10
 /* Factor by which the area of a candidate's triangle must exceed that of an earlier candidate, likewise. */
 #define TALUS_MANIFOLD_EXCESS (1.0 + 0x1p-8)
 /* Ratio of the areas of the two triangles in talus_choose_spread up to which the smaller triangle does not count. */

@@ -117,15 +117,12 @@ KERNEL void step_item(SweepItem *item, double rho, const double u[3], double dp[
     double along = dot3(n, t);
     for (int k = 0; k < 3; k++)
         t[k] -= along * n[k];
-    /* selected, not branched: which case applies changes from contact to contact; the division does not wait for the
-     * root (step_packs) */
-    double t2 = dot3(t, t), size = sqrt(t2), per_t2 = rule->mu / (t2 > TINY2 ? t2 : 1.0);
-    bool inside = size <= rule->mu * normal, apex = rule->kappa * size <= -normal;
-    double mantle = (normal + rule->kappa * size) * rule->mantle;
-    double shrink = inside ? 1.0 : per_t2 * size * mantle;
-    normal = inside ? normal : mantle;
-    normal = apex ? 0.0 : normal;
-    shrink = apex ? 0.0 : shrink;
+    double size = sqrt(dot3(t, t)), shrink = 1.0;
+    if (size > rule->mu * normal || normal < 0.0) {
+        bool apex = rule->kappa * size <= -normal;
+        normal = apex ? 0.0 : (normal + rule->kappa * size) * rule->mantle;
+        shrink = apex || size == 0.0 ? 0.0 : rule->mu * normal / size;
+    }
     for (int k = 0; k < 3; k++) {
         double full = normal * n[k] + shrink * t[k];
         double next = item->gamma[k] + rho * (full - item->gamma[k]);

@@ -19,7 +19,9 @@ const TalusBackend talus_backend_cuda = {
     .name = "cuda",
     .summary = TALUS_CUDA_SUMMARY,
     COMMON,
-    .run = {cu_accelerate_run, cu_jacobi_run, cu_proportion_run},
+    .run = {.accelerate = cu_accelerate_run,
+            .jacobi = cu_jacobi_run,
+            .proportion = cu_proportion_run},
 #define OPERATION(result, group, name, arguments) .group.name = cu_##group##_##name,
 #include "backend/operations.h"
 };
@@ -28,7 +30,9 @@ const TalusBackend talus_backend_cuda_mixed = {
     .name = "cuda-mixed",
     .summary = TALUS_CUDA_MIXED_SUMMARY,
     COMMON,
-    .run = {cu_accelerate_run_mixed, cu_jacobi_run_mixed, cu_proportion_run},
+    .run = {.accelerate = cu_accelerate_run_mixed,
+            .jacobi = cu_jacobi_run_mixed,
+            .proportion = cu_proportion_run},
 #define OPERATION(result, group, name, arguments) .group.name = cu_##group##_##name,
 #include "backend/operations.h"
 };
