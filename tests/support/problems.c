@@ -658,7 +658,7 @@ void make_extracted(TestProblem out[EXTRACTED_PROBLEMS])
         {"bed of 48", 48, 0.3, 0.0, 0.0, false, 80, fill_bed},
         {"frictionless bed", 64, 0.0, 0.0, 0.2, false, 80, fill_bed},
         {"compliant bed", 80, 0.3, 4e6, 0.1, true, 80, fill_bed},
-        {"rough bed", 48, 0.8, 0.0, 0.3, false, 80, fill_bed},
+        {"rough bed", 48, 0.8, 0.0, 0.3, false, 81, fill_bed},
         {"stack", 4, 0.4, 0.0, 0.0, false, 0, fill_stack},
         {"compliant stack", 6, 0.5, 4e6, 0.0, true, 0, fill_stack},
         {"compliant pile", 32, 0.3, 4e6, 0.2, true, 80, fill_pile},

@@ -54,8 +54,9 @@ static TalusStatus report_no_error(TalusContext *context)
 
 const TalusBackend talus_backend_cpu = {
     .name = "cpu",
-    .summary = "threads and vector units of this machine, double precision (single within solves of "
-               "loose steps), bitwise reproducible",
+    .summary =
+        "threads and vector units of this machine, double precision (single within solves of "
+        "loose steps), bitwise reproducible",
     .capabilities = TALUS_CAP_HOST_MEMORY | TALUS_CAP_SEES_ITERATES | TALUS_CAP_FACTORISES,
     .open = open_always,
     .check = report_no_error,
