@@ -129,6 +129,7 @@ static Accelerated begin(const Case *c, const TalusBackend *backend, TalusMetric
     a.momentum = (TalusMomentum){.norm = norm,
                                  .margin = 1.02,
                                  .theta = 1.0,
+                                 .lag = c->exact ? 0.6 : 0.0,
                                  .max_theta = c->exact ? 6.0 : 0.0,
                                  .restart = true};
     return a;

@@ -468,7 +468,7 @@ TalusStatus talus_cpu_run_accelerate(const TalusOperator *op, TalusAccelerated *
     state->warm = true;
     for (talus_run_reset(run); go && !spent && run->done < run->iterations; run->done++) {
         TalusStepSums sums;
-        state->step = talus_momentum_step(momentum);
+        state->step = talus_momentum_step(momentum, state->beta);
         state->lag = momentum->lag;
         state->want_residual = talus_run_measures(run, run->done);
         double rounded = take_step(&pass, &sums);

@@ -245,7 +245,7 @@ struct StepScalars {
 template <int ROWS> static __device__ inline StepScalars step_scalars(const IterateState &s)
 {
     StepScalars c = {s.beta, talus_momentum_ahead(s.beta, s.momentum.lag),
-                     talus_momentum_step(&s.momentum), 0.0};
+                     talus_momentum_step(&s.momentum, s.beta), 0.0};
     if (ROWS == 3)
         c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
     return c;
