@@ -39,7 +39,7 @@ typedef struct SingleRun {
 } SingleRun;
 
 /* Sums of a step: up to RESIDUAL2 as in TalusStepSums, then the maxima of the squared residual and of (d |gamma|)^2.
- * Without measuring only RESTART. */
+ * Those from RESIDUAL2 on only in a step that measures. */
 enum { RESTART, DX2, DG2, X2, RESIDUAL2, RESIDUAL_MAX2, SIZE_MAX2, SUMS };
 
 /* Context of the loops of a step. */
@@ -261,11 +261,8 @@ KERNEL void raise(Lane4 *most, Lane4 a)
 KERNEL void measure_pack(const StepPack *pack, const Lane4 g[3], Lane4 shift, Sums *sums)
 {
     const Lane4 one = lane4(1.0f), d = pack->scale, inv = one / lane4_select(d > 0.0f, d, one);
-    const Lane4 wn = pack->weight_n, wt = pack->weight_t;
-    Lane4 dx[3], dg[3], whole[3], target[3], t[3], r[3];
+    Lane4 whole[3], target[3], t[3], r[3];
     for (int k = 0; k < 3; k++) {
-        dx[k] = pack->gamma[k] - pack->gamma_prev[k];
-        dg[k] = g[k] - pack->g_prev[k];
         whole[k] = g[k] + shift * pack->normal[k];
         target[k] = pack->gamma[k] - inv * whole[k];
     }
@@ -278,12 +275,18 @@ KERNEL void measure_pack(const StepPack *pack, const Lane4 g[3], Lane4 shift, Su
         r[k] = lane4_select(inside, whole[k], d * (pack->gamma[k] - next));
     }
     Lane4 r2 = lane4_dot(r, r); /* 0 in idle lanes, where all is 0 */
-    sums->of[DX2] += weighted_dot(pack->normal, wn, wt, dx, dx);
-    sums->of[DG2] += weighted_dot(pack->normal, pack->inv_n, pack->inv_t, dg, dg);
-    sums->of[X2] += weighted_dot(pack->normal, wn, wt, pack->gamma, pack->gamma);
     sums->of[RESIDUAL2] += r2;
     raise(&sums->of[RESIDUAL_MAX2], r2);
     raise(&sums->of[SIZE_MAX2], pack->scale * pack->scale * lane4_dot(pack->gamma, pack->gamma));
+}
+
+/* Adds what tests L: the squares of gamma and of the changes dx of gamma and dg of the gradient. */
+KERNEL void add_changes(const StepPack *pack, const Lane4 dx[3], const Lane4 dg[3], Sums *sums)
+{
+    const Lane4 wn = pack->weight_n, wt = pack->weight_t;
+    sums->of[DX2] += weighted_dot(pack->normal, wn, wt, dx, dx);
+    sums->of[DG2] += weighted_dot(pack->normal, pack->inv_n, pack->inv_t, dg, dg);
+    sums->of[X2] += weighted_dot(pack->normal, wn, wt, pack->gamma, pack->gamma);
 }
 
 /* Takes the step of a pack at its contact velocities u. On return u is the new impulse less base. measure, exact: as
@@ -292,7 +295,7 @@ KERNEL void step_pack(const Pass *pass, StepPack *pack, bool measure, bool exact
                       Sums *sums)
 {
     const float beta = pass->beta, ahead = pass->ahead, step = pass->step;
-    Lane4 y[3], gy[3], g[3], t[3], shift = lane4(0.0f), *x = pack->gamma;
+    Lane4 y[3], gy[3], g[3], dx[3], dg[3], t[3], shift = lane4(0.0f), *x = pack->gamma;
     Lane4 push = pack->compliance * lane4_dot(pack->normal, x);
     for (int k = 0; k < 3; k++)
         g[k] = u[k] + push * pack->normal[k];
@@ -303,10 +306,13 @@ KERNEL void step_pack(const Pass *pass, StepPack *pack, bool measure, bool exact
     if (measure)
         measure_pack(pack, g, shift, sums);
     for (int k = 0; k < 3; k++) {
-        y[k] = x[k] + beta * (x[k] - pack->gamma_prev[k]);
-        gy[k] = g[k] + ahead * (g[k] - pack->g_prev[k]);
+        dx[k] = x[k] - pack->gamma_prev[k];
+        dg[k] = g[k] - pack->g_prev[k];
+        y[k] = x[k] + beta * dx[k];
+        gy[k] = g[k] + ahead * dg[k];
         t[k] = y[k] - step * pack->inv_t * gy[k];
     }
+    add_changes(pack, dx, dg, sums);
     Lane4 along = lane4_dot(pack->normal, gy) + shift;
     Lane4 normal = lane4_dot(pack->normal, y) - step * pack->inv_n * along;
     split_normal(pack->normal, t, t);
@@ -472,8 +478,8 @@ TalusStatus talus_cpu_run_accelerate(const TalusOperator *op, TalusAccelerated *
         state->lag = momentum->lag;
         state->want_residual = talus_run_measures(run, run->done);
         double rounded = take_step(&pass, &sums);
-        talus_momentum_update(momentum, &sums, state->want_residual && run->since + run->done > 0,
-                              FLT_EPSILON, &state->beta);
+        talus_momentum_update(momentum, &sums, run->since + run->done > 0, FLT_EPSILON,
+                              &state->beta);
         if (state->want_residual) {
             talus_momentum_adapt_bound(momentum, sums.residual2, &state->beta);
             go = !talus_run_record(run, op->blocks, sums.residual2, sums.residual_max);
