@@ -430,7 +430,8 @@ TEST(sleeping_bodies_wake_while_compliance_changes)
 }
 
 /* Contacts of sleeping bodies have no impulses when these wake: a column at rest that wakes for a change of compliance
- * moves as one that is woken by a call, whatever the change. */
+ * moves as one that is woken by a call, whatever the change, or no faster than five times the speed of the tolerance:
+ * how far a solve from zero impulses ends below the tolerance differs from solve to solve. */
 TEST(a_sleeping_column_wakes_for_a_change_as_for_a_call)
 {
     double most[2];
@@ -454,7 +455,8 @@ TEST(a_sleeping_column_wakes_for_a_change_as_for_a_call)
         }
         talus_world_destroy(world);
     }
-    if (!CHECK(most[1] < 2.0 * most[0]))
+    const double speed = 1e-3 * 9.81 * talus_world_def_default().step;
+    if (!CHECK(most[1] < fmax(2.0 * most[0], 5 * 0.5 * 25.0 * speed * speed)))
         printf("    %g J woken by a call, %g J by a change\n", most[0], most[1]);
 }
 
