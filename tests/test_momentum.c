@@ -58,10 +58,77 @@ TEST(lag_speeds_up_small_curvatures)
         }
 }
 
+/* ---- the bound on theta ---- */
+
+static const TalusStepSums downhill = {.restart = -1.0};
+
+/* One step with this residual; returns beta. */
+static double step_with_residual(TalusMomentum *m, const TalusStepSums *sums, double residual)
+{
+    double beta = -1.0;
+    talus_momentum_update(m, sums, true, DBL_EPSILON, &beta);
+    talus_momentum_adapt_bound(m, residual * residual, &beta);
+    return beta;
+}
+
+TEST(a_rise_of_the_residual_lowers_the_bound)
+{
+    TalusMomentum m = {.norm = 4.0, .margin = 1.02, .theta = 9.0, .max_theta = 10.0};
+    CHECK(step_with_residual(&m, &downhill, 1.0) > 0.5);
+    CHECK(step_with_residual(&m, &downhill, 1.2) > 0.5); /* less than a rise by 1.3 */
+    CHECK(m.max_theta == 10.0 && m.theta > 9.0);
+    CHECK(step_with_residual(&m, &downhill, 1.4) == 0.0);
+    CHECK_NEAR(m.max_theta, 8.5, 1e-15);
+    CHECK(m.theta == 1.0);
+    for (int i = 0; i < 20; i++) {
+        step_with_residual(&m, &downhill, 2.0);
+        step_with_residual(&m, &downhill, 4.0);
+    }
+    CHECK(m.max_theta == 3.0);
+}
+
+TEST(calm_iterations_raise_the_bound)
+{
+    TalusMomentum m = {.norm = 4.0, .margin = 1.02, .theta = 1.0, .max_theta = 10.0};
+    for (int i = 0; i < 69; i++)
+        step_with_residual(&m, &downhill, 1.0);
+    CHECK(m.max_theta == 10.0);
+    step_with_residual(&m, &downhill, 1.0);
+    CHECK_NEAR(m.max_theta, 11.0, 1e-14);
+    for (int i = 0; i < 5000; i++)
+        step_with_residual(&m, &downhill, 1.0);
+    CHECK(m.max_theta == 1e4);
+}
+
+/* A residual that rose while L was too small says nothing about momentum. */
+TEST(a_raised_norm_forgets_the_least_residual)
+{
+    TalusMomentum m = {.norm = 1.0, .margin = 1.02, .theta = 9.0, .max_theta = 10.0};
+    const TalusStepSums steep = {.restart = -1.0, .dx2 = 1.0, .dg2 = 4.0, .x2 = 1.0};
+    step_with_residual(&m, &downhill, 1.0);
+    CHECK(step_with_residual(&m, &steep, 5.0) == 0.0); /* momentum is dropped */
+    CHECK_NEAR(m.norm, 2.04, 1e-14);
+    CHECK(m.max_theta == 10.0);
+    step_with_residual(&m, &downhill, 6.0); /* below 1.3 times 5 */
+    CHECK(m.max_theta == 10.0);
+}
+
+TEST(without_a_bound_there_is_none)
+{
+    TalusMomentum m = {.norm = 4.0, .margin = 1.02, .theta = 1.0};
+    for (int i = 0; i < 500; i++)
+        step_with_residual(&m, &downhill, 1.0 + i);
+    CHECK(m.max_theta == 0.0 && m.theta > 200.0);
+}
+
 int main(void)
 {
     RUN(without_lag_a_step_is_one_over_the_norm);
     RUN(steps_are_stable_for_any_momentum);
     RUN(lag_speeds_up_small_curvatures);
+    RUN(a_rise_of_the_residual_lowers_the_bound);
+    RUN(calm_iterations_raise_the_bound);
+    RUN(a_raised_norm_forgets_the_least_residual);
+    RUN(without_a_bound_there_is_none);
     return talus_test_result();
 }
