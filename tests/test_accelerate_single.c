@@ -113,6 +113,18 @@ TEST(single_follows_double)
         }
 }
 
+TEST(impulses_stay_in_their_cones)
+{
+    Descent d = start_descent(true, true, NULL);
+    descend(&d, 20);
+    cpu->op.scale(d.c.op, d.state.metric, false, d.state.x_prev);
+    for (int i = 0; i < d.c.op->blocks; i++) {
+        const double *gamma = d.state.x_prev + 3 * (size_t)i;
+        CHECK(hypot(gamma[1], gamma[2]) <= d.c.op->mu[i] * gamma[0] * (1.0 + 1e-14));
+    }
+    end_descent(&d);
+}
+
 /* Runs that begin in single precision end in double precision, and reach what that reaches. */
 TEST(tight_tolerances_are_reached)
 {
@@ -168,6 +180,7 @@ TEST(threads_do_not_show)
 int main(void)
 {
     RUN(single_follows_double);
+    RUN(impulses_stay_in_their_cones);
     RUN(tight_tolerances_are_reached);
     RUN(reading_between_runs);
     RUN(threads_do_not_show);

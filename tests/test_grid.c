@@ -135,10 +135,21 @@ TEST(rounded_terms_add_up_exactly)
     }
 }
 
+/* Of bodies that all have the same x, the rounded mean may lie beyond all of them. */
+TEST(a_level_has_three_cells_along_each_axis)
+{
+    TalusLevel level = {.edge = 0.5, .per_edge = 2.0, .bodies = 7};
+    talus_lay_out_level(&level, talus_vec3(1.0, 0.0, 0.0), talus_vec3(1.0 - 0x1p-53, 0.0, 3.0));
+    CHECK_INT(level.cells[0], 3);
+    CHECK_INT(level.cells[1], 3);
+    CHECK(level.cells[2] >= 3);
+}
+
 int main(void)
 {
     RUN(the_grid_does_not_depend_on_slots);
     RUN(the_sample_is_neither_empty_nor_full);
     RUN(rounded_terms_add_up_exactly);
+    RUN(a_level_has_three_cells_along_each_axis);
     return talus_test_result();
 }

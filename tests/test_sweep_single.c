@@ -202,6 +202,35 @@ TEST(threads_do_not_show)
         free(gamma[t]);
 }
 
+/* Bodies nearly at rest, at overlaps that push them apart far faster. */
+TEST(biases_beyond_all_speeds)
+{
+    TestProblem p = make_heap(&(HeapOptions){94, 8, 8, 7, 0.4, 0.02, 0.0});
+    double(*velocity)[6] = (double(*)[6])p.def.free_velocity;
+    TalusContactDef *contacts = (TalusContactDef *)p.def.contacts;
+    for (int i = 0; i < p.def.body_count; i++)
+        for (int k = 0; k < 6; k++)
+            velocity[i][k] *= 1e-30;
+    for (int i = 0; i < p.def.contact_count; i++)
+        contacts[i].bias = -0.1;
+    TalusProblem *problem = NULL;
+    REQUIRE_OK(talus_problem_create(&p.def, NULL, &problem));
+    int n = talus_problem_size(problem);
+    double *gamma[2] = {zeros(n), zeros(n)};
+    TalusSweepOptions in_double = over_relaxed;
+    in_double.single = false;
+    sweep(talus_problem_operator(problem), over_relaxed, 3, gamma[0]);
+    sweep(talus_problem_operator(problem), in_double, 3, gamma[1]);
+    double size = largest(gamma[1], n);
+    CHECK(size > 0.0);
+    for (int k = 0; k < n; k++)
+        CHECK_NEAR(gamma[0][k], gamma[1][k], 1e-5 * size);
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+    free(gamma[0]);
+    free(gamma[1]);
+}
+
 /* Masses 2^-80 times as large and speeds 2^-50 times: impulses are 2^-130 times as large, below the smallest floats,
  * and else the same bits. */
 TEST(units_do_not_show)
@@ -252,6 +281,7 @@ int main(void)
     RUN(tight_tolerances_are_reached);
     RUN(reading_changes_nothing);
     RUN(threads_do_not_show);
+    RUN(biases_beyond_all_speeds);
     RUN(units_do_not_show);
     return talus_test_result();
 }

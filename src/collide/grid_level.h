@@ -181,14 +181,16 @@ TALUS_INLINE void talus_shrink_cell_box(int64_t cells[3], double budget)
     }
 }
 
-/* Sets origin and size of a level's box from its edge and number of bodies; most bodies are between low and high. The
- * box has at most two cells per body (one from 2^29 bodies on), or 27. */
+/* Sets origin and size of a level's box from its edge and number of bodies; most bodies are between low and high, which
+ * may be less than low by rounding. The box has at most two cells per body (one from 2^29 bodies on), or 27. */
 TALUS_INLINE void talus_lay_out_level(TalusLevel *level, TalusVec3 low, TalusVec3 high)
 {
     const double from[3] = {low.x, low.y, low.z}, to[3] = {high.x, high.y, high.z};
     for (int axis = 0; axis < 3; axis++) {
         level->origin[axis] = talus_cell_coordinate(level, from[axis]) - 1;
         level->cells[axis] = talus_cell_coordinate(level, to[axis]) - level->origin[axis] + 2;
+        if (level->cells[axis] < 3)
+            level->cells[axis] = 3;
     }
     double bodies = level->bodies;
     talus_shrink_cell_box(level->cells,

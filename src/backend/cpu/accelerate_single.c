@@ -257,18 +257,24 @@ KERNEL void raise(Lane4 *most, Lane4 a)
     *most = lane4_select(a <= *most, *most, a);
 }
 
+/* Returns mu of the contacts, which pack->mu is SINGLE_MU times of. */
+KERNEL Lane4 full_mu(const StepPack *pack)
+{
+    return pack->mu * (float)(1.0 / SINGLE_MU);
+}
+
 /* Adds what a step that measures sums of gamma, with gradient g and De Saxce's shift (0 under other laws). */
 KERNEL void measure_pack(const StepPack *pack, const Lane4 g[3], Lane4 shift, Sums *sums)
 {
     const Lane4 one = lane4(1.0f), d = pack->scale, inv = one / lane4_select(d > 0.0f, d, one);
+    const Lane4 mu = full_mu(pack);
     Lane4 whole[3], target[3], t[3], r[3];
     for (int k = 0; k < 3; k++) {
         whole[k] = g[k] + shift * pack->normal[k];
         target[k] = pack->gamma[k] - inv * whole[k];
     }
     Lane4 n = split_normal(pack->normal, target, t), before = n;
-    Lane4 shrink =
-        project_pack(pack->mu, pack->mu, one / (one + pack->mu * pack->mu), lane4_dot(t, t), &n);
+    Lane4 shrink = project_pack(mu, mu, one / (one + mu * mu), lane4_dot(t, t), &n);
     Mask4 inside = (n == before) & (shrink == one);
     for (int k = 0; k < 3; k++) {
         Lane4 next = n * pack->normal[k] + shrink * t[k];
@@ -301,7 +307,7 @@ KERNEL void step_pack(const Pass *pass, StepPack *pack, bool measure, bool exact
         g[k] = u[k] + push * pack->normal[k];
     if (exact) {
         split_normal(pack->normal, g, t);
-        shift = pack->mu * lane4_sqrt(lane4_dot(t, t));
+        shift = full_mu(pack) * lane4_sqrt(lane4_dot(t, t));
     }
     if (measure)
         measure_pack(pack, g, shift, sums);
@@ -405,6 +411,8 @@ static void get_local(const Pass *pass, const Lane4 in[3], int i, bool inverse, 
     for (int c = 0; c < 3; c++)
         world[c] = factor * lane4_get(&in[c], k);
     talus_frame_to_local(pass->op->frame[i], world, local);
+    if (!inverse)
+        talus_single_keep_in_cone(pass->op->mu[i], local);
     for (int c = 0; c < 3; c++)
         x[3 * i + c] = inverse ? local[c] * s[c > 0] : local[c] / s[c > 0];
 }
@@ -486,7 +494,9 @@ TalusStatus talus_cpu_run_accelerate(const TalusOperator *op, TalusAccelerated *
             spent = sqrt(sums.residual2 / op->blocks) < SINGLE_SPENT * rounded;
         }
     }
-    if (spent)
+    if (spent) {
         end_single(op, state);
+        momentum->least2 = 0.0; /* the next residual is another number, in double precision */
+    }
     return TALUS_OK;
 }

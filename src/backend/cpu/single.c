@@ -13,11 +13,23 @@ static double unit_of(double value)
 
 /* A parallel loop over bodies. */
 typedef struct BodyLoop {
+    const TalusOperator *op;
     const double (*velocity)[8];
     double *partial;
 } BodyLoop;
 
-/* Writes the largest numbers of bodies [begin, end): of velocities to entry 2 chunk, of inverse masses to the next. */
+/* Returns the largest |bias| of the contacts that belong to a chunk of bodies: as many to each chunk. */
+static double largest_bias(const TalusOperator *op, int64_t chunk)
+{
+    const int64_t chunks = talus_chunks(op->bodies, BODY_GRAIN);
+    double most = 0.0;
+    for (int64_t i = chunk * op->blocks / chunks; i < (chunk + 1) * op->blocks / chunks; i++)
+        most = fmax(most, fabs(op->bias[i]));
+    return most;
+}
+
+/* Writes the largest numbers of bodies [begin, end): of velocities, and of biases of contacts, to entry 2 chunk, of
+ * inverse masses to the next. */
 static void measure_bodies_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BodyLoop *loop = context;
@@ -28,7 +40,7 @@ static void measure_bodies_chunk(void *context, int64_t begin, int64_t end, int6
             value = lane_select(value < 0.0, -value, value);
             most[k] = lane_select(value > most[k], value, most[k]);
         }
-    double speed = fmax(most[1][0], most[3][0]);
+    double speed = fmax(fmax(most[1][0], most[3][0]), largest_bias(loop->op, chunk));
     for (int k = 0; k < 4; k += 2)
         speed = fmax(speed, fmax(most[k][0], most[k][1]));
     loop->partial[2 * chunk] = speed;
@@ -38,7 +50,7 @@ static void measure_bodies_chunk(void *context, int64_t begin, int64_t end, int6
 SingleUnits talus_single_units(const TalusOperator *op, const double (*velocity)[8],
                                double *partial)
 {
-    BodyLoop loop = {velocity, partial};
+    BodyLoop loop = {op, velocity, partial};
     double speed = 0.0, inverse_mass = 0.0;
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, measure_bodies_chunk, &loop);
     for (int64_t c = 0; c < talus_chunks(op->bodies, BODY_GRAIN); c++) {

@@ -28,7 +28,16 @@ typedef struct SingleUnits {
 /* In units of impulses: the least square of a tangential impulse that mu is divided by, as TINY2 (base/lane.h). */
 #define SINGLE_TINY2 1e-30f
 
-/* Returns the units for the operator's bodies and their velocities. `partial` is work space of 2 entries for every
+/* Shortens the tangential part of an impulse, in the contact's frame, to mu n if rounding took it beyond. */
+static inline void talus_single_keep_in_cone(double mu, double gamma[3])
+{
+    double bound = mu * fabs(gamma[0]), size2 = gamma[1] * gamma[1] + gamma[2] * gamma[2];
+    double shrink = size2 > bound * bound ? bound / sqrt(size2) : 1.0;
+    gamma[1] *= shrink;
+    gamma[2] *= shrink;
+}
+
+/* Returns the units for the operator's bodies, their velocities and the biases of contacts. `partial` is work space of 2 entries for every
  * BODY_GRAIN bodies. */
 SingleUnits talus_single_units(const TalusOperator *op, const double (*velocity)[8],
                                double *partial);

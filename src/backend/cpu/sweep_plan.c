@@ -403,8 +403,7 @@ static inline void write_local_impulse(const TalusOperator *op, int i, const dou
         gamma[(size_t)op->rows * (size_t)i + (size_t)k] = local[k];
 }
 
-/* Writes lane k of a pack in single precision as the impulse of contact i to gamma, in the contact's frame. A
- * tangential impulse beyond mu n, from the rounding of floats where mu is nearly 0, is shortened to that. */
+/* Writes lane k of a pack in single precision as the impulse of contact i to gamma, in the contact's frame. */
 static void write_single_impulse(const TalusSweep *sweep, int i, const SinglePack *pack, int k,
                                  double *gamma)
 {
@@ -415,14 +414,10 @@ static void write_single_impulse(const TalusSweep *sweep, int i, const SinglePac
         world[c] = unit * lane4_get(&pack->gamma[c], k);
     talus_frame_to_local(op->frame[i], world, local);
     gamma += (size_t)op->rows * (size_t)i;
-    gamma[0] = local[0];
-    if (op->rows == 1)
-        return;
-    double bound = op->mu[i] * fabs(local[0]);
-    double size2 = local[1] * local[1] + local[2] * local[2];
-    double shrink = size2 > bound * bound ? bound / sqrt(size2) : 1.0;
-    gamma[1] = shrink * local[1];
-    gamma[2] = shrink * local[2];
+    if (op->rows == 3)
+        talus_single_keep_in_cone(op->mu[i], local);
+    for (int row = 0; row < op->rows; row++)
+        gamma[row] = local[row];
 }
 
 /* Writes the impulses of contacts [begin, end), from their packs or items, to plan->out. */

@@ -84,17 +84,20 @@ static TalusStatus measure_result(TalusSolve *solve, double *figure)
     return TALUS_OK;
 }
 
+static const double NEAR = 2.0; /* (may_tighten) */
+
 /* For an algorithm that claims convergence while figure plus rounding misses the tolerance: true if a lower tolerance
  * for its estimate may help. Never if the residual is 0 or rounding alone exceeds the tolerance. Else in two cases: the
  * estimate is another number than the figure (Siconos's measure, or the residual with eliminated joints, whose blocks
- * have other diagonals), or the figure without its rounding is within the tolerance. */
+ * have other diagonals), or the figure is within NEAR times the tolerance, as an estimate in single precision may be too
+ * low by some per cent. */
 static bool may_tighten(const TalusSolve *solve, double figure)
 {
     const TalusSolveOptions *wanted = solve->wanted;
     if (solve->info->residual.rms == 0.0 || !(solve->info->rounding < wanted->tolerance))
         return false;
     return wanted->norm == TALUS_NORM_SICONOS ||
-           ((solve->reduced || figure <= wanted->tolerance) && solve->op->blocks > 0 &&
+           ((solve->reduced || figure <= NEAR * wanted->tolerance) && solve->op->blocks > 0 &&
             solve->tolerance_factor > LEAST_TOLERANCE_FACTOR);
 }
 

@@ -2,7 +2,7 @@
  *
  * Nesterov's method in the metric x = gamma / s, by default s_n = N_nn^-1/2, s_t = N_tt^-1/2 (anisotropic; of N + E),
  * in which the cone stays circular with mu s_n / s_t. With `restart` momentum is dropped whenever it points uphill
- * (gradient restart). The step is 1/L, with L an estimate of the largest eigenvalue of S (N + E) S. L comes from a few
+ * (gradient restart). The step is 1/L, longer under Coulomb's law, with L an estimate of the largest eigenvalue of S (N + E) S. L comes from a few
  * power iterations, is kept from solve to solve and lowered by the factor `forget` each time. L is raised, and momentum
  * dropped, when two consecutive gradients show a larger curvature |g - g'| / |x - x'| and the difference exceeds
  * rounding (backend/momentum.h).
@@ -179,7 +179,7 @@ static TalusStatus solve_apgd(TalusSolve *s)
                           .single = talus_solve_takes_single(s)};
     TalusMomentum momentum = {.norm = state->norm,
                               .margin = p->margin,
-                              .theta = s->plan.exact ? START_THETA : 1.0,
+                              .theta = s->plan.exact ? fmin(START_THETA, p->max_theta) : 1.0,
                               .max_theta = s->plan.exact ? p->max_theta : 0.0,
                               .lag = s->plan.exact ? p->lag : 0.0,
                               .restart = p->restart};

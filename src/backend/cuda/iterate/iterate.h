@@ -120,7 +120,7 @@ struct IterateArgs {
 };
 
 /* Argument of the single kernel that does a whole stretch of iterations. On entry and on return args.x[0] is the
- * iterate and args.x[1] the previous one (Jacobi: the same array); on return args.state[0] is the final state. */
+ * iterate and args.x[1] the previous one (Jacobi: no iterate); on return args.state[0] is the final state. */
 struct ResidentRun {
     IterateState state; /* initial state */
     unsigned *arrived;  /* counter of await_all_blocks, 0 at the start */

@@ -1,7 +1,7 @@
 /* backend/cuda/iterate/iterate_parts.h - numbers in 32 bits: a float, `high`, and an integer `low` of at most 127 in size.
  *
  * The number is high + low u, with u = 1/256 of the unit in the last place of `high`. A double is stored with an error of
- * at most 2^-32 of it. The number, rounded to float, is `high`. */
+ * at most 2^-32 of it, 2^-31 where `low` would be 128. The number, rounded to float, is `high`. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_PARTS_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_PARTS_H
 
