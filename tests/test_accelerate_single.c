@@ -65,7 +65,7 @@ static TalusRun descend(Descent *d, int count)
         run = (TalusRun){.iterations = 10, .check = 5, .since = since};
         CHECK_OK(talus_run_accelerate(cpu, d->c.op, &d->state, &d->momentum, &run));
     }
-    talus_run_settle(cpu, d->c.op, &d->state);
+    talus_run_write_back(cpu, d->c.op, &d->state);
     return run;
 }
 
@@ -148,7 +148,7 @@ TEST(reading_between_runs)
     for (int since = 0; since < 30; since += run.done) {
         run.since = since;
         CHECK_OK(talus_run_accelerate(cpu, two.c.op, &two.state, &two.momentum, &run));
-        talus_run_settle(cpu, two.c.op, &two.state);
+        talus_run_write_back(cpu, two.c.op, &two.state);
         memset(two.c.op->scratch->velocity, 0, sizeof(double[8]) * (size_t)two.c.op->bodies);
     }
     double *zero = calloc((size_t)two.c.n, sizeof(double));

@@ -245,13 +245,13 @@ typedef struct TalusSweepOptions {
 typedef struct TalusRunOps {
     /* Repeats step.accelerate; momentum.h updates *momentum and state->beta. The backend tests L at least in every
      * iteration, after the first of the solve, that measures the residual. On return x_prev is the last measured
-     * iterate; the pointers x and x_prev may have been exchanged. g_prev is work space, which must be finite before
+     * iterate, with state->single only after write_back; the pointers x and x_prev may have been exchanged. g_prev is work space, which must be finite before
      * the first run. With run->since > 0 the run continues the previous one: all vectors, g_prev too, and the operator
      * must be as that run left them. */
     TalusStatus (*accelerate)(const TalusOperator *op, TalusAccelerated *state,
                               TalusMomentum *momentum, TalusRun *run);
     /* Writes x, x_prev and g_prev of a state with `single` and `warm`, which runs leave in the backend's memory. */
-    void (*settle)(const TalusOperator *op, TalusAccelerated *state);
+    void (*write_back)(const TalusOperator *op, TalusAccelerated *state);
     /* Repeats Jacobi's step, step.jacobi. A step measures gamma before changing it, so on return gamma is one step
      * beyond the last measured iterate. */
     TalusStatus (*jacobi)(const TalusOperator *op, double omega, double lambda, double *gamma,

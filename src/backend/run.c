@@ -89,10 +89,11 @@ TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperato
     return backend->run.accelerate(op, state, momentum, run);
 }
 
-void talus_run_settle(const TalusBackend *backend, const TalusOperator *op, TalusAccelerated *state)
+void talus_run_write_back(const TalusBackend *backend, const TalusOperator *op,
+                          TalusAccelerated *state)
 {
-    if (backend->run.settle && fits_backend_runs(op) && fits_single(op, state))
-        backend->run.settle(op, state);
+    if (backend->run.write_back && fits_backend_runs(op) && fits_single(op, state))
+        backend->run.write_back(op, state);
 }
 
 TalusStatus talus_run_jacobi(const TalusBackend *backend, const TalusOperator *op, double omega,

@@ -25,8 +25,8 @@ bool talus_run_record(TalusRun *run, int blocks, double residual2, double residu
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run);
 /* Makes the vectors of a state those that its last run reached; needed before they are read, if state->single. */
-void talus_run_settle(const TalusBackend *backend, const TalusOperator *op,
-                      TalusAccelerated *state);
+void talus_run_write_back(const TalusBackend *backend, const TalusOperator *op,
+                          TalusAccelerated *state);
 TalusStatus talus_run_jacobi(const TalusBackend *backend, const TalusOperator *op, double omega,
                              double lambda, double *gamma, TalusRun *run);
 

@@ -456,7 +456,7 @@ static double take_step(Pass *pass, TalusStepSums *sums)
     return fmax(pass->run->offset, unit->speed * sqrt(total[SIZE_MAX2]));
 }
 
-void talus_cpu_run_settle(const TalusOperator *op, TalusAccelerated *state)
+void talus_cpu_run_write_back(const TalusOperator *op, TalusAccelerated *state)
 {
     Pass pass = {.op = op, .run = (void *)op->scratch->single, .state = state};
     if (state->warm)
@@ -467,7 +467,7 @@ void talus_cpu_run_settle(const TalusOperator *op, TalusAccelerated *state)
 /* Ends single precision: makes the vectors those from which steps in double precision go on. */
 static void end_single(const TalusOperator *op, TalusAccelerated *state)
 {
-    talus_cpu_run_settle(op, state);
+    talus_cpu_run_write_back(op, state);
     talus_cpu_op_gradient(op, state->metric, state->x_prev, true, state->g_prev);
     state->single = false;
 }

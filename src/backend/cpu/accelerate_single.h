@@ -8,7 +8,7 @@
  * to false once the residual comes near the rounding of floats; the run then ends. */
 TalusStatus talus_cpu_run_accelerate(const TalusOperator *op, TalusAccelerated *state,
                                      TalusMomentum *momentum, TalusRun *run);
-/* TalusRunOps.settle. */
-void talus_cpu_run_settle(const TalusOperator *op, TalusAccelerated *state);
+/* TalusRunOps.write_back. */
+void talus_cpu_run_write_back(const TalusOperator *op, TalusAccelerated *state);
 
 #endif

@@ -139,14 +139,14 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
         before = now;
         now = (Reached){run.stop_max > 0.0 ? run.residual_max : rms, run.done};
         if (talus_solve_wants_iterate(s)) {
-            talus_run_settle(s->backend, s->op, a);
+            talus_run_write_back(s->backend, s->op, a);
             a->warm = false; /* reporting overwrites the scratch */
         }
         go = talus_solve_report(s, a->x_prev, a->metric, run.residual2, run.residual_max);
         s->stuck = a->exact && go && is_stuck(&progress, rms, run.done);
         go = go && !s->stuck;
     }
-    talus_run_settle(s->backend, s->op, a);
+    talus_run_write_back(s->backend, s->op, a);
     return TALUS_OK;
 }
 

@@ -209,7 +209,7 @@ static __device__ inline void add_step_changes(const Weights<T> &w, const T (&x)
         wx[k] = (k ? w.t : w.n) * x[k];
         wdx[k] = (k ? w.t : w.n) * dx[k];
     }
-    /* sums of squared velocities, which no scale of masses makes too small or too large for T */
+    /* squares of velocities in T: squares of impulses of very light or heavy bodies would leave the range of floats */
     const double mass = (double)divide(T(1), w.n);
     sums[X2] += mass * (double)sum_squares(ratio, wx);
     sums[DX2] += mass * (double)sum_squares(ratio, wdx);
