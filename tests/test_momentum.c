@@ -44,6 +44,16 @@ TEST(steps_are_stable_for_any_momentum)
             }
 }
 
+/* L is raised to 0.8 of an observed curvature at least (talus_momentum_update). */
+TEST(steps_are_stable_from_three_quarters_of_the_norm_on)
+{
+    for (int i = 0; i < LAGS; i++)
+        for (double beta = 0.0; beta < 0.96; beta += 0.05) {
+            TalusMomentum m = {.norm = 0.76, .lag = lags[i]};
+            CHECK(follow_error(&m, beta, 1.0, 4000) < 1e-6);
+        }
+}
+
 /* Small curvatures take most of the iterations of a solve; beta is the bound of theta 15. */
 TEST(lag_speeds_up_small_curvatures)
 {
@@ -107,10 +117,24 @@ TEST(a_raised_norm_forgets_the_least_residual)
     const TalusStepSums steep = {.restart = -1.0, .dx2 = 1.0, .dg2 = 4.0, .x2 = 1.0};
     step_with_residual(&m, &downhill, 1.0);
     CHECK(step_with_residual(&m, &steep, 5.0) == 0.0); /* momentum is dropped */
-    CHECK_NEAR(m.norm, 2.04, 1e-14);
+    CHECK_NEAR(m.norm, 1.6, 1e-14);
     CHECK(m.max_theta == 10.0);
     step_with_residual(&m, &downhill, 6.0); /* below 1.3 times 5 */
     CHECK(m.max_theta == 10.0);
+}
+
+TEST(a_norm_is_raised_no_further_than_needed)
+{
+    const double ratio[] = {1.05, 1.3, 2.0}, raised[] = {1.02 * 1.05, 1.1, 1.6};
+    for (int i = 0; i < 3; i++) {
+        TalusMomentum m = {.norm = 5.0, .margin = 1.02, .theta = 9.0};
+        TalusStepSums sums = {.restart = -1.0, .dx2 = 1.0, .x2 = 1.0};
+        double beta = 0.5;
+        sums.dg2 = (5.0 * ratio[i]) * (5.0 * ratio[i]);
+        talus_momentum_update(&m, &sums, true, DBL_EPSILON, &beta);
+        CHECK_NEAR(m.norm, 5.0 * raised[i], 1e-13);
+        CHECK(beta == 0.0 && m.theta == 1.0);
+    }
 }
 
 TEST(without_a_bound_there_is_none)
@@ -125,10 +149,12 @@ int main(void)
 {
     RUN(without_lag_a_step_is_one_over_the_norm);
     RUN(steps_are_stable_for_any_momentum);
+    RUN(steps_are_stable_from_three_quarters_of_the_norm_on);
     RUN(lag_speeds_up_small_curvatures);
     RUN(a_rise_of_the_residual_lowers_the_bound);
     RUN(calm_iterations_raise_the_bound);
     RUN(a_raised_norm_forgets_the_least_residual);
+    RUN(a_norm_is_raised_no_further_than_needed);
     RUN(without_a_bound_there_is_none);
     return talus_test_result();
 }

@@ -10,8 +10,9 @@
  * long: 1 / L without momentum or lag, which solves contacts that do not influence each other, and three quarters of the
  * bound at beta 1. Errors of small curvature, which take most of the iterations, fall faster by longer steps.
  *
- * L is too small if two gradients differ by more than L times the distance of their points; L is then raised to
- * `margin` times the observed ratio. The test skips points whose distance is of the order of rounding: the rounding
+ * L is too small if two gradients differ by more than L times the distance of their points. Steps are stable if L is
+ * above three quarters of the largest such ratio, and a larger L slows this solve and those to come. So L is raised to
+ * `margin` times the ratio, but not by more than a tenth if that makes it 0.8 times the ratio. The test skips points whose distance is of the order of rounding: the rounding
  * error of a product is about `unit` L |x|.
  * Momentum is dropped (theta 1, beta 0) if L was too small or, with `restart`, if the momentum points uphill.
  *
@@ -46,10 +47,12 @@ TALUS_INLINE void talus_momentum_update(TalusMomentum *m, const TalusStepSums *s
     m->done++;
     m->calm++;
     const double apart = 128.0 * unit; /* beyond it rounding is below 1 % of the difference */
+    const double raise = 1.1, stable = 0.8;
     bool too_small =
         seen && sums->dg2 > m->norm * m->norm * sums->dx2 && sums->dx2 > apart * apart * sums->x2;
     if (too_small) {
-        m->norm = m->margin * sqrt(sums->dg2 / sums->dx2);
+        const double ratio = sqrt(sums->dg2 / sums->dx2);
+        m->norm = fmin(m->margin * ratio, fmax(raise * m->norm, stable * ratio));
         m->least2 = 0.0; /* steps that were too long may have raised the residual */
     }
     if (too_small || (m->restart && sums->restart > 0.0)) {

@@ -43,7 +43,7 @@ static const TalusParam params[] = {
     TALUS_FLAG(Params, restart, 1, "drop the momentum when it points uphill"),
     TALUS_INT(Params, check, 5, 1, 1000, "iterations between residual evaluations"),
     TALUS_REAL(Params, margin, 1.02, 1.0, 10.0, "factor on the norm estimate"),
-    TALUS_REAL(Params, forget, 0.97, 0.1, 1.0,
+    TALUS_REAL(Params, forget, 0.995, 0.1, 1.0,
                "factor on the norm estimate carried to the next solve"),
     TALUS_REAL(
         Params, max_theta, 15.0, 2.0, 1e6,

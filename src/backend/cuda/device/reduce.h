@@ -104,7 +104,7 @@ template <int LANES, int N> static __device__ inline void sum_lanes(double (&v)[
 /* ---- sums over items ---- */
 
 /* A sum or a maximum in device memory, to which blocks of threads add; all zeros is the sum of no terms, or the maximum
- * of none. Of a maximum only bin[0] is used. */
+ * of none. Of a maximum and of a sum of integers (add_block_integers) only bin[0] is used. */
 struct CuTally {
     unsigned long long bin[TALUS_BINS]; /* as TalusBinnedSum.bin; bin[0] of a maximum: max_key */
     int top;                            /* as TalusBinnedSum.top */
@@ -276,6 +276,30 @@ static __device__ inline void add_block_sums(CuSums<SUMS, MAXIMA> &s, CuTally *t
     __syncthreads();
     for (int k = 0; k < SUMS; k++)
         s.sum[k] = TalusShortSum{{0, 0, 0, 0}, 0};
+}
+
+/* Adds the integers v of all threads of a block, which all call it, to bin[0] of a tally. There is a __syncthreads
+ * between two calls. THREADS_HERE: threads of the block, or more, at most 1024. */
+template <int THREADS_HERE>
+static __device__ inline void add_block_integers(long long v, CuTally *tally)
+{
+#ifndef TALUS_EMULATED
+    __shared__ long long row[THREADS_HERE / 32];
+    const unsigned lane = threadIdx.x & 31, warp = threadIdx.x >> 5, warps = blockDim.x / 32;
+    for (int off = 16; off > 0; off >>= 1)
+        v += __shfl_down_sync(0xffffffffu, v, off);
+    if (lane == 0)
+        row[warp] = v;
+    __syncthreads();
+    if (warp > 0)
+        return;
+    v = lane < warps ? row[lane] : 0;
+    for (int off = 16; off > 0; off >>= 1)
+        v += __shfl_down_sync(0xffffffffu, v, off);
+    if (lane > 0)
+        return;
+#endif
+    atomicAdd(&tally->bin[0], (unsigned long long)v);
 }
 
 /* Adds one term to a tally. */

@@ -445,6 +445,7 @@ static IterateArgs make_args(const TalusOperator *op, const Iterate *w, const Ta
     args.state = shared->device_state.at;
     args.stop2 = run->stop_rms * run->stop_rms * op->blocks;
     args.stop_max2 = run->stop_max * run->stop_max;
+    args.restart_limit = 0x1p62 / op->blocks;
     args.refine_after = REFINE_AFTER;
     args.normal = w->normal.at;
     args.base = w->base.at;

@@ -73,7 +73,8 @@ template <class T> __host__ __device__ constexpr int resident_threads()
 
 /* Sums of the contacts' kernel. Those up to RESIDUAL2 are as in TalusStepSums; SIZE2 is the sum of d^2 |x|^2, d the mean
  * diagonal entry; RESIDUAL_MAX2 is a maximum, of squares. A step that does not measure the residual sums only RESTART,
- * or nothing in Jacobi's method. */
+ * of which the sign matters, as integers: terms times IterateState.restart_scale, rounded, each at most
+ * IterateArgs.restart_limit. In Jacobi's method it sums nothing. */
 enum { RESTART, DX2, DG2, X2, RESIDUAL2, SIZE2, RESIDUAL_MAX2, ITERATE_SUMS };
 
 /* What precedes a launch of the bodies' kernel. SEEN_START: no step, and the kernel only computes V of the previous
@@ -90,8 +91,11 @@ struct IterateState {
     TalusMomentum momentum;                 /* not used in Jacobi's method */
     double beta;                            /* factor of the momentum in the next step */
     double residual2, residual_max, first2; /* as in TalusRun; first2 < 0 before a measurement */
-    int done;                               /* steps since the host wrote the state */
-    int stop;                               /* GO or a STOP_ value */
+    /* factor that makes integers of the terms of RESTART: RESTART_UNITS over the last sums' size; 0 before the first
+     * measuring step, and momentum is not dropped then */
+    double restart_scale;
+    int done;   /* steps since the host wrote the state */
+    int stop;   /* GO or a STOP_ value */
     bool fresh; /* the host has written the state: there are no sums of a step yet */
 };
 
@@ -108,6 +112,7 @@ struct IterateArgs {
     double omega, lambda; /* Jacobi: length of a step, and share of the way that gamma moves */
     double stop2;         /* residual2 at or below which to stop; 0: never */
     double stop_max2;     /* square of the maximum at or below which to stop; 0: never */
+    double restart_limit; /* largest integer of a contact in RESTART: 2^62 over their number */
     int refine_after;     /* number of steps since a refinement after which the next is due */
     int steps_before;     /* steps since the last refinement, before this stretch (iterate.cu) */
 

@@ -15,6 +15,19 @@ static constexpr double REFINE_AT = 2e-5;
 
 /* ---- scalars between iterations ---- */
 
+/* What RESTART of a step would be in integers if it were as large as that of the step before: terms may then be far
+ * larger, and the rounding of a hundred million terms is still below a thousandth. */
+static constexpr double RESTART_UNITS = 0x1p44;
+
+/* Returns IterateState.restart_scale after a step whose sum was `restart`. A sum may be small because its terms cancel,
+ * so the scale grows only sixteenfold in a step. */
+static __device__ inline double next_restart_scale(double scale, double restart)
+{
+    const double largest = 1e300; /* times a term of 0 it is 0 */
+    const double matching = fmin(RESTART_UNITS / fabs(restart), largest);
+    return scale > 0.0 ? fmin(matching, fmin(16.0 * scale, largest)) : matching;
+}
+
 /* Returns the state after a step with these sums, s the state before it. check: the step measured the residual; only
  * then sums other than RESTART are read, and the state may stop. */
 template <bool MOMENTUM, bool FLOAT>
@@ -25,6 +38,8 @@ static __device__ inline IterateState state_after_step(IterateState s, bool chec
     if (MOMENTUM) {
         TalusStepSums step = {};
         step.restart = sums[RESTART];
+        if (check || s.restart_scale > 0.0)
+            s.restart_scale = next_restart_scale(s.restart_scale, step.restart);
         if (check) {
             step.dx2 = sums[DX2];
             step.dg2 = sums[DG2];
@@ -52,16 +67,23 @@ static __device__ inline IterateState state_after_step(IterateState s, bool chec
     return s;
 }
 
-/* Reads the sums of the previous step: without `check` only RESTART, and nothing in Jacobi's method. Valid in thread
- * 0. */
+/* Returns RESTART of a step that did not measure the residual; scale: restart_scale of that step. */
+static __device__ inline double read_restart(const CuTally *tally, double scale)
+{
+    return scale > 0.0 ? (double)(long long)__ldcg(&tally[RESTART].bin[0]) / scale : 0.0;
+}
+
+/* Reads the sums of the previous step, `before` being the state before it: without `check` only RESTART, and nothing in
+ * Jacobi's method. Valid in thread 0. */
 template <bool MOMENTUM>
 static __device__ inline void read_step_sums(const CuTally *tally, bool check,
+                                             const IterateState *before,
                                              double (&sums)[ITERATE_SUMS])
 {
     if (check)
         read_tallies<ITERATE_SUMS - 1, 1>(tally, sums);
     else if (MOMENTUM && threadIdx.x == 0)
-        sums[RESTART] = tally_sum(&tally[RESTART]);
+        sums[RESTART] = read_restart(tally, before->restart_scale);
 }
 
 /* Computes state[parity] from the other state and the sums of the step since; only copies the other state, with fresh
@@ -75,7 +97,7 @@ static __device__ __attribute__((noinline)) int compute_next_state(int parity, i
     const bool step = !before->fresh && !before->stop, check = seen == SEEN_CHECK;
     double sums[ITERATE_SUMS] = {0.0};
     /* meaningless, and not used, unless there was a step */
-    read_step_sums<MOMENTUM>(args.tally[1 - parity], check, sums);
+    read_step_sums<MOMENTUM>(args.tally[1 - parity], check, before, sums);
     if (blockIdx.x == 0)
         clear_tallies(args.tally[parity], ITERATE_SUMS);
     if (threadIdx.x == 0) {

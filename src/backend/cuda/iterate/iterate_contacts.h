@@ -239,13 +239,14 @@ static __device__ inline void take_projected_step(const Base<T, ROWS> &base, dou
 struct StepScalars {
     double beta, ahead, step; /* as in momentum.h; not used in Jacobi's method */
     double mu;                /* of all contacts if it is the same, 0 with one row; else negative */
+    double restart_scale;     /* IterateState.restart_scale */
 };
 
 /* Returns the scalars of the next step. */
 template <int ROWS> static __device__ inline StepScalars step_scalars(const IterateState &s)
 {
     StepScalars c = {s.beta, talus_momentum_ahead(s.beta, s.momentum.lag),
-                     talus_momentum_step(&s.momentum, s.beta), 0.0};
+                     talus_momentum_step(&s.momentum, s.beta), 0.0, s.restart_scale};
     if (ROWS == 3)
         c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
     return c;
@@ -335,8 +336,29 @@ static __device__ inline void relax_contact(const StepScalars &c, int i, int2 pa
 }
 
 /* The sums of a thread in a step; CHECK and MOMENTUM as in iterate_kernels.h. */
-template <bool MOMENTUM, bool CHECK>
-using StepSums = CuSums<CHECK ? ITERATE_SUMS - 1 : (int)MOMENTUM, (int)CHECK>;
+template <bool MOMENTUM, bool CHECK> struct StepSums {
+    CuSums<CHECK ? ITERATE_SUMS - 1 : 0, (int)CHECK> measured;
+    long long restart = 0; /* used unless CHECK */
+
+    /* Adds the terms of one contact; with CHECK at most TALUS_BIN_TERMS times before add_to. */
+    __device__ void add(const StepScalars &c, const double (&terms)[ITERATE_SUMS])
+    {
+        if constexpr (CHECK)
+            measured.add(terms);
+        else if constexpr (MOMENTUM)
+            restart += llrint(fmax(-args.restart_limit,
+                                   fmin(c.restart_scale * terms[RESTART], args.restart_limit)));
+    }
+
+    /* Adds the sums of all threads of the block, which all call it, to the tallies; `measured` is 0 afterwards. */
+    template <int THREADS_HERE> __device__ void add_to(CuTally *tally)
+    {
+        if constexpr (CHECK)
+            add_block_sums<THREADS_HERE>(measured, tally);
+        else if constexpr (MOMENTUM)
+            add_block_integers<THREADS_HERE>(restart, &tally[RESTART]);
+    }
+};
 
 /* Returns the pair of this thread's contact in a chunk; (0, 0) beyond the last contact. */
 static __device__ inline int2 load_pair(int chunk)
@@ -371,11 +393,11 @@ static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 
                                                                    terms_of_contact);
             else
                 relax_contact<T, ROWS, GENERAL, CHECK>(c, i, pair, terms_of_contact);
-            sums.add(terms_of_contact);
+            sums.add(c, terms_of_contact);
         }
         pair = ahead;
-        if ((CHECK || MOMENTUM) && (terms % TALUS_BIN_TERMS == 0 || chunk < CONTACT_BLOCKS))
-            add_block_sums<CONTACT_THREADS>(sums, args.tally[parity]);
+        if (chunk < CONTACT_BLOCKS || (CHECK && terms % TALUS_BIN_TERMS == 0))
+            sums.template add_to<CONTACT_THREADS>(args.tally[parity]);
     }
 }
 

@@ -169,11 +169,12 @@ static __device__ inline void update_resident_state(const CuTally *tally, bool c
 {
     __shared__ double sums[ITERATE_SUMS];
     const int lane = (int)threadIdx.x - ((int)blockDim.x - RESIDENT_WARP);
-    const int count = check ? (int)ITERATE_SUMS : (int)MOMENTUM;
     if (lane < 0)
         return;
-    for (int k = lane; k < count; k += RESIDENT_WARP)
+    for (int k = lane; check && k < ITERATE_SUMS; k += RESIDENT_WARP)
         sums[k] = k == RESIDUAL_MAX2 ? tally_max(&tally[k]) : tally_sum(&tally[k]);
+    if (MOMENTUM && !check && lane == 0)
+        sums[RESTART] = read_restart(tally, state->restart_scale);
     await_warp();
     if (lane == 0)
         *state = state_after_step<MOMENTUM, FLOAT>(*state, check, sums);
@@ -316,10 +317,9 @@ static __device__ inline void step_held(const StepScalars &c, int2 contacts,
         else
             relax_held<T, ROWS, GENERAL, CHECK>(c, i, held[k], terms);
         store_vector<ROWS>((T *)args.x[0], i, held[k].x, fourth_of(held_base(held[k]), 0));
-        sums.add(terms);
+        sums.add(c, terms);
     }
-    if constexpr (CHECK || MOMENTUM)
-        add_block_sums<resident_threads<T>()>(sums, tally);
+    sums.template add_to<resident_threads<T>()>(tally);
 }
 
 /* The kernel: at most run.steps iterations (ResidentRun). */
