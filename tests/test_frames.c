@@ -1,15 +1,18 @@
 /* What is written of a world comes back, within what docs/reference/frames.md promises. */
 #include "frames_scene.h"
 
+#include <float.h>
 #include <stdlib.h>
 
 enum { MOST_FRAMES = 64 };
 
 /* ---- comparison with the world ---- */
 
+/* Returns the difference relative to the larger number, or to the least normal float: below it floats have fewer
+ * digits. */
 static double relative(double a, double b)
 {
-    return a == b ? 0.0 : fabs(a - b) / fmax(fabs(a), fabs(b));
+    return fabs(a - b) / fmax(fmax(fabs(a), fabs(b)), FLT_MIN);
 }
 
 static double component(TalusVec3 v, int k)
