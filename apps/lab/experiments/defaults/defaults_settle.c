@@ -2,7 +2,8 @@
  *
  * A case runs the scene settle-box for 600 steps. Products per step are means over steps 251 to 350, in which the bed
  * comes to rest, and over the last 100; if --quick or --steps asks for fewer steps, over their second and last third.
- * Times are figures, so cases run one at a time. */
+ * Times are figures, so cases run one at a time. The last steps of the smallest bed differ from seed to seed, so under
+ * the default there are SEEDS of it, and growth is relative to their mean. */
 #include "defaults.h"
 
 #include "backend/backend.h"
@@ -14,8 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of beds and tolerances; steps of a run, of each of its two windows and before the middle window. */
-enum { SIZES = 3, TOLERANCES = 2, STEPS = 600, WINDOW = 100, MIDDLE = 250 };
+/* Numbers of beds, tolerances and seeds of the smallest bed; steps of a run, of each of its two windows and before the middle window. */
+enum { SIZES = 3, TOLERANCES = 2, SEEDS = 8, STEPS = 600, WINDOW = 100, MIDDLE = 250 };
 
 static const int sizes[SIZES] = {4000, 64000, 1000000}, quick_sizes[SIZES] = {100, 150, 200};
 static const double tolerances[TOLERANCES] = {1e-2, 1e-3}; /* relative to g h */
@@ -117,6 +118,8 @@ static TalusStatus run_settle_case(const Worlds *w, Case *c)
     snprintf(c->backend, sizeof c->backend, "%s", scene.backend);
     worlds_assign(&scene.sets, "bodies=%d", c->bodies);
     worlds_assign(&scene.sets, "solver.tolerance=%g", c->tolerance);
+    if (c->seed)
+        worlds_assign(&scene.sets, "bodies[grains].seed=%d", c->seed);
     defaults_assign(c->setting, &scene.sets);
     TALUS_TRY(worlds_build(w, &scene, &world));
     TalusStatus status = make_steps(w, world, c, &sums);
@@ -132,6 +135,19 @@ static TalusStatus run_settle_case(const Worlds *w, Case *c)
     defaults_add_figure(c, "overlap mean", sums.mean);
     defaults_add_figure(c, "overlap 99", high);
     defaults_add_figure(c, "overlap largest", sums.largest);
+    return TALUS_OK;
+}
+
+/* Adds the cases of other seeds of the smallest bed: c with seeds 2 to SEEDS, those of rigid contacts only if the user
+ * names them. */
+static TalusStatus list_seeds(Case c, Cases *cases)
+{
+    for (c.seed = 2; c.seed <= SEEDS; c.seed++) {
+        TALUS_TRY(defaults_add_cases(cases, &c, "%d/%.0e/seed-%d", c.bodies, c.tolerance, c.seed));
+        for (int k = 0; k < SETTINGS_COMPARED; k++)
+            if (k != SETTING_DEFAULT)
+                cases->item[cases->count - SETTINGS_COMPARED + k].on_request = true;
+    }
     return TALUS_OK;
 }
 
@@ -151,6 +167,8 @@ static TalusStatus list_settle_cases(const Worlds *w, const Part *part, Cases *c
             TALUS_TRY(defaults_add_cases(cases, &c, "%d/%.0e", c.bodies, c.tolerance));
             cases->item[cases->count - SETTINGS_COMPARED + SETTING_RIGID_COULOMB].on_request =
                 c.on_request || (!w->quick && i == SIZES - 1);
+            if (i == 0 && !w->quick)
+                TALUS_TRY(list_seeds(c, cases));
         }
     return TALUS_OK;
 }
@@ -174,16 +192,59 @@ static void add_table_row(LabTable *t, const Cases *cases, int setting, int bodi
         defaults_get_figure(c, "overlap 99"), defaults_get_figure(c, "overlap largest"));
 }
 
+/* Writes products per step of the last window of the smallest bed under the default, by seed; returns their number: 1
+ * if not all other seeds are done. */
+static int list_last_products(const Worlds *w, const Cases *cases, double tolerance,
+                              double last[SEEDS])
+{
+    int bodies = get_bed_size(w, 0);
+    last[0] = defaults_get_figure(
+        defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e", bodies, tolerance), "last");
+    for (int seed = 2; seed <= SEEDS; seed++) {
+        const Case *c = defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e/seed-%d", bodies,
+                                           tolerance, seed);
+        last[seed - 1] = defaults_get_figure(c, "last");
+        if (isnan(last[seed - 1]))
+            return 1;
+    }
+    return SEEDS;
+}
+
+/* Adds a row for each tolerance with the products of the smallest bed by seed. */
+static void add_seed_table(Worlds *w, const Cases *cases)
+{
+    LabTable *t = NULL;
+    for (int k = 0; k < TOLERANCES; k++) {
+        double last[SEEDS];
+        if (list_last_products(w, cases, tolerances[k], last) < SEEDS)
+            continue;
+        if (!t)
+            t = lab_set_add_table(
+                w->set,
+                "The smallest bed that settles, default: products per step of the "
+                "last 100 steps, by seed",
+                "spheres\ttolerance/gh\tleast\tmean\tlargest\tscatter");
+        double least = INFINITY, largest = 0.0;
+        for (int i = 0; i < SEEDS; i++) {
+            least = fmin(least, last[i]);
+            largest = fmax(largest, last[i]);
+        }
+        lab_table_add_cells(t, "%d\t%.0e\t%.1f\t%.1f\t%.1f\t%.1f", get_bed_size(w, 0),
+                            tolerances[k], least, worlds_mean(last, SEEDS), largest,
+                            worlds_deviation(last, SEEDS));
+    }
+}
+
 /* Adds verdicts on growth and time of the default, where the cases are done. */
 static void add_verdicts(Worlds *w, const Cases *cases)
 {
     int small = get_bed_size(w, 0), large = get_bed_size(w, SIZES - 1);
     for (int k = 0; k < TOLERANCES; k++) {
-        const Case *a =
-            defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e", small, tolerances[k]);
+        double last[SEEDS];
+        const int seeds = list_last_products(w, cases, tolerances[k], last);
         const Case *b =
             defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e", large, tolerances[k]);
-        double growth = defaults_get_figure(b, "last") / defaults_get_figure(a, "last");
+        double growth = defaults_get_figure(b, "last") / worlds_mean(last, seeds);
         if (!isnan(growth))
             worlds_add_verdict(w, growth, max_growth, "", NULL,
                                "settle, %.0e g h: products of the last steps, %d over %d",
@@ -212,6 +273,7 @@ static void add_settle_tables(Worlds *w, const Cases *cases)
         t->note, sizeof t->note,
         "Friction 0.3, h 5 ms, at most 1,000 iterations a step. Mean and 99th percentile of overlaps are those of "
         "the last step.");
+    add_seed_table(w, cases);
     add_verdicts(w, cases);
 }
 
