@@ -102,7 +102,7 @@ TEST(overlaps_are_those_of_contacts_under_load)
         TalusWorld *world = make_pile(1, soft ? 6e-3 : 0.0);
         TalusOverlapSummary got = talus_world_get_overlap(world);
         CHECK(got.loaded == 0 && got.mean == 0.0 && got.p99 == 0.0 && got.max == 0.0);
-        for (int i = 0; i < 2; i++) { /* in the third step it flies apart */
+        for (int i = 0; i < 2; i++) { /* in the third step contacts open */
             CHECK_OK(talus_world_step(world, &info));
             got = talus_world_get_overlap(world);
             CHECK(memcmp(&got, &info.overlap, sizeof got) == 0);

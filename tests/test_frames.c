@@ -12,7 +12,7 @@ enum { MOST_FRAMES = 64 };
  * digits. */
 static double relative(double a, double b)
 {
-    return fabs(a - b) / fmax(fmax(fabs(a), fabs(b)), FLT_MIN);
+    return a == b ? 0.0 : fabs(a - b) / fmax(fmax(fabs(a), fabs(b)), FLT_MIN);
 }
 
 static double component(TalusVec3 v, int k)

@@ -161,10 +161,13 @@ typedef struct TalusRun {
 /* Scalars of the accelerated method that one run leaves to the next; momentum.h updates them. */
 typedef struct TalusMomentum {
     double norm;   /* L, estimated norm of S (N + E) S; raised if gradients show it is too small */
-    double margin; /* factor on a raised estimate of L */
+    double margin; /* factor on an observed curvature, to which L is raised at most */
     double theta;  /* Nesterov's weight, 1 at the start; beta is in TalusAccelerated */
     double lag;    /* share of the momentum that the gradient does not follow, in [0, 1) */
     bool restart;  /* drop the momentum when it points uphill (TalusStepSums.restart) */
+    /* on the GPU: factor that makes integers of the terms of TalusStepSums.restart (cuda/iterate/iterate.h); 0 before the
+     * first step that measures the residual */
+    double restart_scale;
 
     /* for Coulomb's law: an upper bound of theta that follows the residual */
     double max_theta; /* the bound; 0: none, and the rest is not used */

@@ -10,10 +10,11 @@
  * long: 1 / L without momentum or lag, which solves contacts that do not influence each other, and three quarters of the
  * bound at beta 1. Errors of small curvature, which take most of the iterations, fall faster by longer steps.
  *
- * L is too small if two gradients differ by more than L times the distance of their points. Steps are stable if L is
- * above three quarters of the largest such ratio, and a larger L slows this solve and those to come. So L is raised to
- * `margin` times the ratio, but not by more than a tenth if that makes it 0.8 times the ratio. The test skips points whose distance is of the order of rounding: the rounding
- * error of a product is about `unit` L |x|.
+ * L is too small if two gradients differ by more than L times the distance of their points; the largest such ratio is
+ * the norm. Steps are stable if L is above three quarters of the norm, and a larger L slows this solve and those to
+ * come. So L is raised to `margin` times the observed ratio, but by no more than a tenth unless 0.8 times the ratio is
+ * more. The test skips points whose distance is of the order of rounding: the rounding error of a product is about
+ * `unit` L |x|.
  * Momentum is dropped (theta 1, beta 0) if L was too small or, with `restart`, if the momentum points uphill.
  *
  * Under Coulomb's law theta needs a bound, because De Saxce's shift adds an unsymmetric part to the iterated map, larger

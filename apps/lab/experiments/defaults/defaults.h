@@ -10,7 +10,7 @@
 
 #include "lab/experiments/worlds.h"
 
-/* Maximum number of figures of a case; bytes of its name; number of settings; number of seeds of part bulk. */
+/* Maximum number of figures of a case; bytes of its name; number of settings; usual number of seeds of part bulk. */
 enum { DEFAULTS_FIGURES = 24, DEFAULTS_NAME = 96, DEFAULTS_SETTINGS = 6, DEFAULTS_SEEDS = 3 };
 
 /* A choice of friction law and stiffness of contacts. */
@@ -46,7 +46,7 @@ typedef struct Case {
     /* Terms of the case; a part uses only some of them. */
     int kind;         /* index of the experiment within the part; -1: the hopper of part lift */
     int bodies;       /* number that move, or of one kind or batch; 0: by the scene */
-    int seed;         /* from 1 */
+    int seed;         /* from 1; 0: that of the scene */
     int budget;       /* maximum iterations of a step */
     bool quick;       /* runs in the short version of --quick */
     int steps;        /* maximum number of --steps, for parts that obey it; 0: all */

@@ -1,7 +1,8 @@
 /* lab/experiments/defaults/defaults_bulk.c - part 4: bulk answers of the default beside those of rigid contacts.
  *
- * Each answer is measured with three seeds, that of the silo, which scatters most, with twelve; with --quick one. Two settings agree if their means differ by no more than
- * the scatter of a difference, the root of the sum of their variances. */
+ * Each answer is measured with three seeds, that of the silo, which scatters most, with twelve; with --quick one. Two
+ * settings agree if their means differ by no more than the scatter of a difference, the root of the sum of their
+ * variances. */
 #include "defaults_bulk.h"
 
 #include <math.h>

@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Numbers of beds, tolerances and seeds of the smallest bed; steps of a run, of each of its two windows and before the middle window. */
+/* Numbers of beds, tolerances and seeds of the smallest bed; steps of a run, of each of its two windows and before the
+ * middle window. */
 enum { SIZES = 3, TOLERANCES = 2, SEEDS = 8, STEPS = 600, WINDOW = 100, MIDDLE = 250 };
 
 static const int sizes[SIZES] = {4000, 64000, 1000000}, quick_sizes[SIZES] = {100, 150, 200};
@@ -138,15 +139,12 @@ static TalusStatus run_settle_case(const Worlds *w, Case *c)
     return TALUS_OK;
 }
 
-/* Adds the cases of other seeds of the smallest bed: c with seeds 2 to SEEDS, those of rigid contacts only if the user
- * names them. */
+/* Adds the cases of other seeds of the smallest bed, under the default alone: c with seeds 2 to SEEDS. */
 static TalusStatus list_seeds(Case c, Cases *cases)
 {
     for (c.seed = 2; c.seed <= SEEDS; c.seed++) {
         TALUS_TRY(defaults_add_cases(cases, &c, "%d/%.0e/seed-%d", c.bodies, c.tolerance, c.seed));
-        for (int k = 0; k < SETTINGS_COMPARED; k++)
-            if (k != SETTING_DEFAULT)
-                cases->item[cases->count - SETTINGS_COMPARED + k].on_request = true;
+        cases->count -= SETTINGS_COMPARED - 1; /* SETTING_DEFAULT is the first */
     }
     return TALUS_OK;
 }
@@ -192,8 +190,8 @@ static void add_table_row(LabTable *t, const Cases *cases, int setting, int bodi
         defaults_get_figure(c, "overlap 99"), defaults_get_figure(c, "overlap largest"));
 }
 
-/* Writes products per step of the last window of the smallest bed under the default, by seed; returns their number: 1
- * if not all other seeds are done. */
+/* Writes products per step of the last window of the smallest bed under the default, by seed; returns their number: 1,
+ * and NAN if that is not done, unless all seeds are done. */
 static int list_last_products(const Worlds *w, const Cases *cases, double tolerance,
                               double last[SEEDS])
 {
@@ -204,7 +202,7 @@ static int list_last_products(const Worlds *w, const Cases *cases, double tolera
         const Case *c = defaults_find_case(cases, SETTING_DEFAULT, "settle/%d/%.0e/seed-%d", bodies,
                                            tolerance, seed);
         last[seed - 1] = defaults_get_figure(c, "last");
-        if (isnan(last[seed - 1]))
+        if (isnan(last[0]) || isnan(last[seed - 1]))
             return 1;
     }
     return SEEDS;
@@ -247,8 +245,8 @@ static void add_verdicts(Worlds *w, const Cases *cases)
         double growth = defaults_get_figure(b, "last") / worlds_mean(last, seeds);
         if (!isnan(growth))
             worlds_add_verdict(w, growth, max_growth, "", NULL,
-                               "settle, %.0e g h: products of the last steps, %d over %d",
-                               tolerances[k], large, small);
+                               "settle, %.0e g h: products of the last steps, %d over %d%s",
+                               tolerances[k], large, small, seeds > 1 ? " (mean of seeds)" : "");
         if (k > 0 && !isnan(growth)) {
             worlds_add_verdict(w, defaults_get_figure(b, "steps seconds"), max_seconds, "s", NULL,
                                "settle, %d, %.0e g h: all steps", large, tolerances[k]);

@@ -5,7 +5,8 @@
  * those of its threads, all integers, and then adds the result to a tally in device memory by integer atomics. The last
  * block of a kernel to finish, or the next kernel, reads the tally. Devices that share a problem would add their
  * tallies. What an item adds to a sum must be a function of that item: a kernel forms the terms of one item and gives
- * them to CuSums.add.
+ * them to CuSums.add. Where only the sign of a sum matters, its terms are rounded to integers of an agreed scale
+ * (add_block_integers).
  *
  * reduce_block and sum_lanes add plain numbers, in an order that depends on the number of threads alone: for sums whose
  * terms are all of one body. */
@@ -278,8 +279,8 @@ static __device__ inline void add_block_sums(CuSums<SUMS, MAXIMA> &s, CuTally *t
         s.sum[k] = TalusShortSum{{0, 0, 0, 0}, 0};
 }
 
-/* Adds the integers v of all threads of a block, which all call it, to bin[0] of a tally. There is a __syncthreads
- * between two calls. THREADS_HERE: threads of the block, or more, at most 1024. */
+/* Adds the integers v of all threads of a block, which all call it, to bin[0] of a tally. The caller has a
+ * __syncthreads between two calls. THREADS_HERE: threads of the block, or more, at most 1024. */
 template <int THREADS_HERE>
 static __device__ inline void add_block_integers(long long v, CuTally *tally)
 {

@@ -73,8 +73,9 @@ template <class T> __host__ __device__ constexpr int resident_threads()
 
 /* Sums of the contacts' kernel. Those up to RESIDUAL2 are as in TalusStepSums; SIZE2 is the sum of d^2 |x|^2, d the mean
  * diagonal entry; RESIDUAL_MAX2 is a maximum, of squares. A step that does not measure the residual sums only RESTART,
- * of which the sign matters, as integers: terms times IterateState.restart_scale, rounded, each at most
- * IterateArgs.restart_limit. In Jacobi's method it sums nothing. */
+ * of which the sign matters, as integers: terms times TalusMomentum.restart_scale, rounded, each at most
+ * IterateArgs.restart_limit in size. The scale is RESTART_UNITS (iterate_bodies.h) over the size of the last sum, and
+ * grows at most sixteenfold in a step. In Jacobi's method such a step sums nothing. */
 enum { RESTART, DX2, DG2, X2, RESIDUAL2, SIZE2, RESIDUAL_MAX2, ITERATE_SUMS };
 
 /* What precedes a launch of the bodies' kernel. SEEN_START: no step, and the kernel only computes V of the previous
@@ -91,11 +92,8 @@ struct IterateState {
     TalusMomentum momentum;                 /* not used in Jacobi's method */
     double beta;                            /* factor of the momentum in the next step */
     double residual2, residual_max, first2; /* as in TalusRun; first2 < 0 before a measurement */
-    /* factor that makes integers of the terms of RESTART: RESTART_UNITS over the last sums' size; 0 before the first
-     * measuring step, and momentum is not dropped then */
-    double restart_scale;
-    int done;   /* steps since the host wrote the state */
-    int stop;   /* GO or a STOP_ value */
+    int done;                               /* steps since the host wrote the state */
+    int stop;                               /* GO or a STOP_ value */
     bool fresh; /* the host has written the state: there are no sums of a step yet */
 };
 

@@ -15,11 +15,12 @@ static constexpr double REFINE_AT = 2e-5;
 
 /* ---- scalars between iterations ---- */
 
-/* What RESTART of a step would be in integers if it were as large as that of the step before: terms may then be far
- * larger, and the rounding of a hundred million terms is still below a thousandth. */
-static constexpr double RESTART_UNITS = 0x1p44;
+/* Size of RESTART of a step in integers if it is that of the step before. The rounding of a hundred million terms is
+ * then less than a thousandth of the sum. A single term, at most restart_limit, may be 64 times the sum among a million
+ * contacts, and half of it among a hundred million; a larger one counts as that much. */
+static constexpr double RESTART_UNITS = 0x1p36;
 
-/* Returns IterateState.restart_scale after a step whose sum was `restart`. A sum may be small because its terms cancel,
+/* Returns TalusMomentum.restart_scale after a step whose sum was `restart`. A sum may be small because its terms cancel,
  * so the scale grows only sixteenfold in a step. */
 static __device__ inline double next_restart_scale(double scale, double restart)
 {
@@ -38,8 +39,9 @@ static __device__ inline IterateState state_after_step(IterateState s, bool chec
     if (MOMENTUM) {
         TalusStepSums step = {};
         step.restart = sums[RESTART];
-        if (check || s.restart_scale > 0.0)
-            s.restart_scale = next_restart_scale(s.restart_scale, step.restart);
+        double &scale = s.momentum.restart_scale;
+        if (check || scale > 0.0)
+            scale = next_restart_scale(scale, step.restart);
         if (check) {
             step.dx2 = sums[DX2];
             step.dg2 = sums[DG2];
@@ -83,7 +85,7 @@ static __device__ inline void read_step_sums(const CuTally *tally, bool check,
     if (check)
         read_tallies<ITERATE_SUMS - 1, 1>(tally, sums);
     else if (MOMENTUM && threadIdx.x == 0)
-        sums[RESTART] = read_restart(tally, before->restart_scale);
+        sums[RESTART] = read_restart(tally, before->momentum.restart_scale);
 }
 
 /* Computes state[parity] from the other state and the sums of the step since; only copies the other state, with fresh

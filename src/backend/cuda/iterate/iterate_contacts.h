@@ -239,14 +239,14 @@ static __device__ inline void take_projected_step(const Base<T, ROWS> &base, dou
 struct StepScalars {
     double beta, ahead, step; /* as in momentum.h; not used in Jacobi's method */
     double mu;                /* of all contacts if it is the same, 0 with one row; else negative */
-    double restart_scale;     /* IterateState.restart_scale */
+    double restart_scale;     /* TalusMomentum.restart_scale */
 };
 
 /* Returns the scalars of the next step. */
 template <int ROWS> static __device__ inline StepScalars step_scalars(const IterateState &s)
 {
     StepScalars c = {s.beta, talus_momentum_ahead(s.beta, s.momentum.lag),
-                     talus_momentum_step(&s.momentum, s.beta), 0.0, s.restart_scale};
+                     talus_momentum_step(&s.momentum, s.beta), 0.0, s.momentum.restart_scale};
     if (ROWS == 3)
         c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
     return c;
@@ -350,7 +350,8 @@ template <bool MOMENTUM, bool CHECK> struct StepSums {
                                    fmin(c.restart_scale * terms[RESTART], args.restart_limit)));
     }
 
-    /* Adds the sums of all threads of the block, which all call it, to the tallies; `measured` is 0 afterwards. */
+    /* Adds the sums of all threads of the block, which all call it, to the tallies; without CHECK it is called once.
+     * `measured` is 0 afterwards. */
     template <int THREADS_HERE> __device__ void add_to(CuTally *tally)
     {
         if constexpr (CHECK)

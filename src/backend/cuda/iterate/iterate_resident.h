@@ -174,7 +174,7 @@ static __device__ inline void update_resident_state(const CuTally *tally, bool c
     for (int k = lane; check && k < ITERATE_SUMS; k += RESIDENT_WARP)
         sums[k] = k == RESIDUAL_MAX2 ? tally_max(&tally[k]) : tally_sum(&tally[k]);
     if (MOMENTUM && !check && lane == 0)
-        sums[RESTART] = read_restart(tally, state->restart_scale);
+        sums[RESTART] = read_restart(tally, state->momentum.restart_scale);
     await_warp();
     if (lane == 0)
         *state = state_after_step<MOMENTUM, FLOAT>(*state, check, sums);
