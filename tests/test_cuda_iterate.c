@@ -269,7 +269,7 @@ TEST(solutions_are_those_of_the_cpu)
     }
 }
 
-/* Runs `iterations` from zero in pieces; *x becomes the result. Returns the last piece. */
+/* Does pieces[count] iterations, run after run, from zero impulses; writes the result to x. Returns the last run. */
 static TalusRun run_in_pieces(const Case *c, const TalusBackend *backend, TalusRun run,
                               const int *pieces, int count, double *x)
 {

@@ -190,8 +190,8 @@ static void add_table_row(LabTable *t, const Cases *cases, int setting, int bodi
         defaults_get_figure(c, "overlap 99"), defaults_get_figure(c, "overlap largest"));
 }
 
-/* Writes products per step of the last window of the smallest bed under the default, by seed; returns their number: 1,
- * and NAN if that is not done, unless all seeds are done. */
+/* Writes products per step of the last window of the smallest bed under the default, by seed. Returns SEEDS, or 1 while
+ * not all seeds are done: last[0] alone is then to be used, and is NAN if seed 1 is not done either. */
 static int list_last_products(const Worlds *w, const Cases *cases, double tolerance,
                               double last[SEEDS])
 {
