@@ -37,3 +37,14 @@ echo "ok       a missed tolerance is explained by the shift map"
 if "$TALUS" solve "$bed" --starts 1 2>refused; then exit 1; fi
 grep -q "expected 2 or more" refused
 echo "ok       one start is refused"
+
+
+"$TALUS" bench rigid --quick --threads 1 --out stopped --quiet >/dev/null 2>&1 &
+pid=$!
+until [ -e stopped/sheared-150.talus ] || ! kill -0 $pid 2>/dev/null; do sleep 0.01; done
+kill -TERM $pid
+code=0
+wait $pid || code=$?
+test $code -eq 143
+test ! -e stopped/sheared-150-solved.talus
+echo "ok       a signal ends a solve between two iterations"

@@ -121,6 +121,12 @@ typedef struct WorldsStep {
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
                            WorldsStep *median, WorldsStep *max, int *done);
 
+/* Solves the problem as talus_solver_solve does, with messages that `label` begins. Fails with TALUS_ERR_CANCELLED
+ * within an iteration of a signal to stop. */
+TalusStatus worlds_solve(const Worlds *w, const char *label, TalusSolver *solver,
+                         TalusProblem *problem, const TalusSolveOptions *options,
+                         TalusSolveInfo *info);
+
 /* Returns the bytes of device memory that the backend holds; on the host, the bytes that the library holds. */
 double worlds_measure_memory(const char *backend);
 

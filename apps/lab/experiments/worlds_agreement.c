@@ -37,8 +37,8 @@ static TalusStatus make_problem(const Worlds *w, TalusWorld **world, TalusProble
 }
 
 /* Solves from zero impulses; writes the bodies' velocities and the residual, which the cpu computes. */
-static TalusStatus solve_on_backend(TalusProblem *problem, const char *backend, const char *spec,
-                                    double tolerance, Solution *out)
+static TalusStatus solve_on_backend(const Worlds *w, TalusProblem *problem, const char *backend,
+                                    const char *spec, double tolerance, Solution *out)
 {
     TalusSolver *solver;
     TalusSolveOptions options = talus_solve_options_default();
@@ -49,7 +49,7 @@ static TalusStatus solve_on_backend(TalusProblem *problem, const char *backend, 
     memset(gamma, 0, (size_t)talus_problem_size(problem) * sizeof *gamma);
     TALUS_TRY(talus_problem_set_backend(problem, backend));
     TALUS_TRY(talus_solver_create(spec, &solver));
-    TalusStatus status = talus_solver_solve(solver, problem, &options, &out->info);
+    TalusStatus status = worlds_solve(w, spec, solver, problem, &options, &out->info);
     talus_solver_destroy(solver);
     if (status == TALUS_OK && !out->velocity)
         status = TALUS_ALLOC(out->velocity, 6 * bodies, "velocities");
@@ -93,12 +93,12 @@ static TalusStatus compare_backends(Worlds *w, LabTable *t, TalusProblem *proble
 {
     static const double exact = 1e-11, refined = 1e-6; /* relative to g h */
     int bodies = talus_problem_bodies(problem);
-    TALUS_TRY(solve_on_backend(problem, "cpu", solver, exact * speed, reference));
+    TALUS_TRY(solve_on_backend(w, problem, "cpu", solver, exact * speed, reference));
     add_solution_row(t, solver, "cpu", exact, reference, speed, 0.0);
     for (int i = 0; i < w->backends; i++) {
         bool mixed = is_mixed(w->backend[i]);
         double tolerance = mixed ? refined : exact;
-        TALUS_TRY(solve_on_backend(problem, w->backend[i], solver, tolerance * speed, other));
+        TALUS_TRY(solve_on_backend(w, problem, w->backend[i], solver, tolerance * speed, other));
         double dv = velocity_difference(reference, other, bodies);
         WorldsStep step = {.rms = other->info.residual.rms,
                            .relative = other->info.residual.rms / speed};

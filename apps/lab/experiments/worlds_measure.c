@@ -146,10 +146,11 @@ static TalusStatus find_median_and_max(const WorldsStep *step, int count, Worlds
     return TALUS_OK;
 }
 
+static const double message_interval = 5.0; /* s */
+
 TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const char *label,
                            WorldsStep *median, WorldsStep *max, int *done)
 {
-    static const double every = 5.0; /* seconds between messages */
     WorldsStep *step;
     int count = 0;
     double begun = talus_now(), said = begun;
@@ -164,7 +165,7 @@ TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const 
         if (done && worlds_time_is_over(w) && !cli_stop_signal())
             break;
         status = worlds_check_stop(w);
-        if (talus_now() - said > every) {
+        if (talus_now() - said > message_interval) {
             said = talus_now();
             worlds_print_line(w, "%s: step %d of %d, %.1f s", label, count, steps, said - begun);
         }
@@ -175,6 +176,40 @@ TalusStatus worlds_advance(const Worlds *w, TalusWorld *world, int steps, const 
         status = find_median_and_max(step, count, median, max);
     talus_release(step);
     return status;
+}
+
+/* What the monitor of a solve knows. */
+typedef struct SolveMonitor {
+    const Worlds *w;
+    const char *label;
+    double begun, said; /* times of the start and of the last message */
+} SolveMonitor;
+
+/* Monitor: shows the progress; ends the solve after a signal. */
+static bool on_iteration(void *user, int iteration, int products, double residual)
+{
+    SolveMonitor *m = user;
+    double now = talus_now();
+    (void)products;
+    if (now - m->said > message_interval) {
+        m->said = now;
+        worlds_print_line(m->w, "%s: iteration %d, residual %.2e m/s, %.1f s", m->label, iteration,
+                          residual, now - m->begun);
+    }
+    return cli_stop_signal() == 0;
+}
+
+TalusStatus worlds_solve(const Worlds *w, const char *label, TalusSolver *solver,
+                         TalusProblem *problem, const TalusSolveOptions *options,
+                         TalusSolveInfo *info)
+{
+    double now = talus_now();
+    SolveMonitor monitor = {.w = w, .label = label, .begun = now, .said = now};
+    TalusSolveOptions monitored = *options;
+    monitored.monitor = on_iteration;
+    monitored.monitor_user = &monitor;
+    TALUS_TRY(talus_solver_solve(solver, problem, &monitored, info));
+    return cli_stop_signal() ? worlds_check_stop(w) : TALUS_OK;
 }
 
 double worlds_measure_memory(const char *backend)

@@ -81,7 +81,8 @@ static TalusStatus open_vessel(const Worlds *w, const PetraMethod *m, int pebble
 
 /* Solves a copy of the problem of the world's next step by the method, from the impulses of the step before; the world
  * is not stepped. On failure only out->method is set. */
-static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolve *out)
+static TalusStatus solve_next(const Worlds *w, TalusWorld *world, const PetraMethod *m,
+                              PetraSolve *out)
 {
     TalusProblem *copy;
     TalusSolver *solver = NULL;
@@ -97,7 +98,7 @@ static TalusStatus solve_next(TalusWorld *world, const PetraMethod *m, PetraSolv
     TALUS_TRY(worlds_copy_problem(world, &copy));
     double start = worlds_processor_time();
     TalusStatus status = talus_solver_create(m->spec, &solver);
-    TALUS_THEN(status, talus_solver_solve(solver, copy, &options, &info));
+    TALUS_THEN(status, worlds_solve(w, m->spec, solver, copy, &options, &info));
     TALUS_THEN(status, talus_problem_measure(copy, talus_problem_gamma(copy), &metrics));
     if (status == TALUS_OK) {
         out->seconds = worlds_processor_time() - start;
@@ -183,7 +184,7 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, bool nudge
     size_t before = talus_memory_now();
     TalusStatus status = open_vessel(p->w, m, size.pebbles, nudged, &world);
     TALUS_THEN(status, run_to_rest(p->w, world, before, run));
-    TALUS_THEN(status, solve_next(world, m, &last));
+    TALUS_THEN(status, solve_next(p->w, world, m, &last));
     if (status == TALUS_OK) {
         run->infeasibility = last.infeasibility;
         p->runs++;
@@ -223,7 +224,7 @@ static TalusStatus widen_and_solve(Petra *p, TalusWorld *world)
         if (!lab_has_solver(methods[i].spec))
             continue;
         PetraSolve *s = &p->wide[p->wide_count++];
-        if (solve_next(wide, &methods[i], s) != TALUS_OK) {
+        if (solve_next(p->w, wide, &methods[i], s) != TALUS_OK) {
             s->failed = true;
             snprintf(s->why, sizeof s->why, "%s", talus_error());
         }

@@ -55,7 +55,7 @@ static TalusStatus solve_and_judge(Worlds *w, TalusProblem *problem, const char 
     options.max_seconds = SECONDS;
     TALUS_TRY(talus_solver_create("auto", &solver));
     double begun = worlds_processor_time();
-    TalusStatus status = talus_solver_solve(solver, problem, &options, &info);
+    TalusStatus status = worlds_solve(w, name, solver, problem, &options, &info);
     double seconds = worlds_processor_time() - begun;
     talus_solver_destroy(solver);
     TALUS_TRY(status);
