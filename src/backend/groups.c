@@ -100,11 +100,11 @@ static void call_for_group(void *context, int64_t begin, int64_t end, int64_t gr
     loop->fn(loop->context, start[0], start[1], group);
 }
 
-void talus_groups_for_each(const TalusGroups *groups, TalusPool *pool, TalusLoopFn *fn,
-                           void *context)
+void talus_groups_for_each_named(const TalusGroups *groups, TalusPool *pool, TalusLoopFn *fn,
+                                 void *context, const char *name)
 {
     GroupLoop loop = {groups, fn, context};
-    talus_parallel(pool, groups->count, 1, call_for_group, &loop);
+    talus_parallel_named(pool, groups->count, 1, call_for_group, &loop, name);
 }
 
 double talus_groups_sum(int64_t count, const double *partial)

@@ -33,8 +33,10 @@ TalusStatus talus_groups_cut_bodies(TalusGroups *groups, const uint64_t *id, con
                                     int count);
 
 /* Calls fn(context, begin, end, group) for each group, in parallel; its contacts or bodies are begin to end - 1. */
-void talus_groups_for_each(const TalusGroups *groups, TalusPool *pool, TalusLoopFn *fn,
-                           void *context);
+#define talus_groups_for_each(groups, pool, fn, context) \
+    talus_groups_for_each_named((groups), (pool), (fn), (context), TALUS_LOOP_NAME(fn))
+void talus_groups_for_each_named(const TalusGroups *groups, TalusPool *pool, TalusLoopFn *fn,
+                                 void *context, const char *name);
 
 /* Returns the exact sum, rounded once, of the sums partial[0] to partial[count - 1] of groups. */
 double talus_groups_sum(int64_t count, const double *partial);

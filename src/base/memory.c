@@ -15,10 +15,25 @@
 /* Alignment of blocks, and size of the header before each of them; bytes. */
 enum { ALIGNMENT = 64 };
 
-/* Precedes every block, on a cache line of its own: the block's capacity. */
+/* A name of blocks and their bytes. `state` goes from FREE through TAKEN to NAMED, once. */
+typedef struct Use {
+    atomic_int state;
+    char name[44];
+    atomic_size_t now, peak;
+} Use;
+enum { FREE, TAKEN, NAMED };
+
+/* Precedes every block, on a cache line of its own: the block's capacity, and where it is counted. */
 typedef struct Header {
     size_t bytes;
+    Use *use;
 } Header;
+
+/* Names are found by their hash, from which the search goes on to the next place; a full table counts in `rest`. */
+enum { NAMES = 1024 };
+static Use names[NAMES];
+static Use rest = {.state = NAMED, .name = "further names"},
+           external = {.state = NAMED, .name = "other libraries"};
 
 static atomic_uint_fast64_t allocation_count; /* since the start of the program */
 static atomic_size_t bytes_now, bytes_peak;   /* talus_memory_now, talus_memory_peak */
@@ -44,18 +59,81 @@ void talus_memory_reset_peak(void)
     atomic_store(&bytes_peak, atomic_load(&bytes_now));
 }
 
-/* Adds to the bytes in use and raises the peak. */
-static void count_bytes(size_t bytes)
+/* Adds to a number of bytes and raises its peak. */
+static void add_bytes(atomic_size_t *sum, atomic_size_t *largest, size_t bytes)
 {
-    size_t now = atomic_fetch_add(&bytes_now, bytes) + bytes, peak = atomic_load(&bytes_peak);
-    while (now > peak && !atomic_compare_exchange_weak(&bytes_peak, &peak, now))
+    size_t now = atomic_fetch_add(sum, bytes) + bytes, peak = atomic_load(largest);
+    while (now > peak && !atomic_compare_exchange_weak(largest, &peak, now))
         ;
+}
+
+static void count_bytes(Use *use, size_t bytes)
+{
+    add_bytes(&bytes_now, &bytes_peak, bytes);
+    add_bytes(&use->now, &use->peak, bytes);
+}
+
+static void uncount_bytes(Use *use, size_t bytes)
+{
+    atomic_fetch_sub(&bytes_now, bytes);
+    atomic_fetch_sub(&use->now, bytes);
+}
+
+/* True if the place has this name, or was free and has it now. A place that another thread is naming is waited for. */
+static bool is_or_becomes(Use *use, const char *name)
+{
+    int free = FREE;
+    if (atomic_compare_exchange_strong(&use->state, &free, TAKEN)) {
+        strncpy(use->name, name, sizeof use->name - 1);
+        atomic_store(&use->state, NAMED);
+        return true;
+    }
+    while (atomic_load(&use->state) != NAMED)
+        ;
+    return strncmp(use->name, name, sizeof use->name - 1) == 0;
+}
+
+/* Returns where blocks of this name are counted. */
+static Use *find_use(const char *name)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+    for (size_t i = 0; name[i] && i + 1 < sizeof names[0].name; i++)
+        hash = (hash ^ (unsigned char)name[i]) * 16777619u;
+    for (int i = 0; i < NAMES; i++)
+        if (is_or_becomes(&names[(hash + (uint32_t)i) % NAMES], name))
+            return &names[(hash + (uint32_t)i) % NAMES];
+    return &rest;
+}
+
+/* Inserts a use into a list of falling peaks that has `count` entries and room for `limit`. Returns the new count. */
+static int insert_use(TalusMemoryUse *list, int count, int limit, Use *use)
+{
+    TalusMemoryUse u = {use->name, atomic_load(&use->now), atomic_load(&use->peak)};
+    int at = count;
+    while (at > 0 && list[at - 1].peak < u.peak)
+        at--;
+    if (u.peak == 0 || at == limit)
+        return count;
+    int last = count < limit ? count : limit - 1;
+    memmove(&list[at + 1], &list[at], (size_t)(last - at) * sizeof *list);
+    list[at] = u;
+    return last + 1;
+}
+
+int talus_memory_uses(TalusMemoryUse *use, int limit)
+{
+    int count = insert_use(use, 0, limit, &external);
+    count = insert_use(use, count, limit, &rest);
+    for (int i = 0; i < NAMES; i++)
+        if (atomic_load(&names[i].state) == NAMED)
+            count = insert_use(use, count, limit, &names[i]);
+    return count;
 }
 
 void talus_memory_count_external(size_t before, size_t now)
 {
-    atomic_fetch_sub(&bytes_now, before);
-    count_bytes(now);
+    uncount_bytes(&external, before);
+    count_bytes(&external, now);
 }
 
 /* Maps the bytes and unmaps them. With malloc, AddressSanitizer would write shadow memory for the whole block. */
@@ -95,8 +173,9 @@ static void *alloc_unset(size_t count, size_t element, const char *what)
         return NULL;
     }
     atomic_fetch_add(&allocation_count, 1);
-    count_bytes(bytes);
-    ((Header *)block)->bytes = bytes;
+    Use *use = find_use(what);
+    count_bytes(use, bytes);
+    *(Header *)block = (Header){.bytes = bytes, .use = use};
     return block + ALIGNMENT;
 }
 
@@ -127,8 +206,9 @@ void talus_release(void *pointer)
 {
     if (!pointer)
         return;
-    atomic_fetch_sub(&bytes_now, talus_capacity(pointer));
-    free((char *)pointer - ALIGNMENT);
+    char *block = (char *)pointer - ALIGNMENT;
+    uncount_bytes(((Header *)block)->use, ((Header *)block)->bytes);
+    free(block);
 }
 
 void talus_release_all(void *const *pointer, size_t count)

@@ -61,6 +61,15 @@ size_t talus_memory_now(void);
 size_t talus_memory_peak(void);
 void talus_memory_reset_peak(void);
 
+/* Bytes of all blocks of one name: now, and at their own peak (the peaks of two names may be at different times). */
+typedef struct TalusMemoryUse {
+    const char *name; /* valid until the program ends */
+    size_t now, peak; /* bytes */
+} TalusMemoryUse;
+/* Writes the uses of up to `limit` names, by falling peak; returns how many were written. Memory of other libraries and
+ * of names beyond the first 1023 has names of its own. */
+int talus_memory_uses(TalusMemoryUse *use, int limit);
+
 /* Counts memory that another library has allocated for this one: replaces the `before` bytes that were counted for it
  * so far by `now`. */
 void talus_memory_count_external(size_t before, size_t now);

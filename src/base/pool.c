@@ -8,7 +8,9 @@
 #include "base/pool.h"
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
+#include "base/timer.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -160,7 +162,7 @@ static void wait_for_workers(TalusPool *pool)
     pthread_mutex_unlock(&pool->mutex);
 }
 
-void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *fn, void *context)
+static void run_loop(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *fn, void *context)
 {
     if (!pool || pool->started == 0 || count <= grain) {
         for (int64_t begin = 0; begin < count; begin += grain)
@@ -176,6 +178,18 @@ void talus_parallel(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *
     announce_loop(pool);
     run_chunks(pool, 0);
     wait_for_workers(pool);
+}
+
+void talus_parallel_named(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *fn,
+                          void *context, const char *name)
+{
+    if (!talus_profile_is_on()) {
+        run_loop(pool, count, grain, fn, context);
+        return;
+    }
+    double start = talus_now();
+    run_loop(pool, count, grain, fn, context);
+    talus_profile_add(name, talus_now() - start);
 }
 
 /* Allocates shares and workers, and starts all threads but the caller's. */

@@ -340,8 +340,10 @@ static TalusStatus search_pairs(TalusBroad *broad, TalusPool *pool)
     for (bool enough = false; !enough;) {
         for (int run = 0; run < TALUS_RUNS; run++)
             atomic_store(&broad->run[run].found, 0);
-        talus_parallel(pool, broad->grid.members, GRAIN,
-                       broad->around ? search_around_chunk : search_chunk, broad);
+        if (broad->around)
+            talus_parallel(pool, broad->grid.members, GRAIN, search_around_chunk, broad);
+        else
+            talus_parallel(pool, broad->grid.members, GRAIN, search_chunk, broad);
         enough = true;
         for (int run = 0; run < TALUS_RUNS; run++) {
             TalusPairList *list = &broad->run[run];

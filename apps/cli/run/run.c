@@ -9,6 +9,7 @@
  * later end continues from that checkpoint and removes all rows and frames after it, those of shortened steps too. */
 #include "run.h"
 
+#include "base/profile.h"
 #include "base/timer.h"
 #include "io/run/checkpoint.h"
 
@@ -26,7 +27,7 @@ typedef struct Options {
     const char *solver, *backend, *out, *frames, *resume, *final_positions;
     int threads;
     double until, every, checkpoint_every;
-    bool json, quiet, no_out, accept_changed_files;
+    bool json, quiet, no_out, accept_changed_files, profile;
 } Options;
 
 static Options options = {.threads = -1, .until = NAN, .every = NAN, .checkpoint_every = 60.0};
@@ -486,6 +487,8 @@ static int run_to_end(Session *session)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
+    if (session->options.profile)
+        talus_profile_start();
     int code = step_until_end(session);
     progress_end(&session->progress);
     if (code == CLI_OK && session->output)
@@ -529,6 +532,8 @@ static int report_end(Session *session)
     int code = CLI_OK;
     if (!o->quiet)
         run_report(run, o->json ? stderr : stdout);
+    if (o->profile)
+        run_print_profile(run, o->json ? stderr : stdout);
     if (o->json)
         run_report_json(run);
     if (o->final_positions && run_write_positions(o->final_positions, run->world) != TALUS_OK)
@@ -613,6 +618,7 @@ static const CliOption run_options[] = {
     {"json", 0, CLI_FLAG, &options.json, NULL,
      "standard output holds one JSON object about the run and\n"
      "nothing else; tables go to standard error"},
+    {"profile", 0, CLI_FLAG, &options.profile, NULL, "at the end, say where time and memory went"},
     {"quiet", 0, CLI_FLAG, &options.quiet, NULL, "no table and no closing report"},
 };
 

@@ -148,5 +148,8 @@ TalusStatus run_write_positions(const char *path, const TalusWorld *world);
 /* Print the final report (seconds by stage, steps, residuals, hash): as text to `out`, as JSON to standard output. */
 void run_report(const Run *run, FILE *out);
 void run_report_json(const Run *run);
+/* ---- profile.c ---- */
+/* Prints where the time and the memory of the run went. */
+void run_print_profile(const Run *run, FILE *out);
 
 #endif

@@ -51,7 +51,10 @@ TalusStatus talus_cpu_group_blocks(const TalusOperator *op);
 /* Returns the number of groups. Free joints, and all blocks of an explicit matrix, are in groups of BLOCK_GRAIN. */
 int64_t talus_cpu_group_count(const TalusOperator *op);
 /* Calls fn(context, begin, end, group) for the blocks of each group, in parallel. */
-void talus_cpu_for_each_group(const TalusOperator *op, TalusLoopFn *fn, void *context);
+#define talus_cpu_for_each_group(op, fn, context) \
+    talus_cpu_for_each_group_named((op), (fn), (context), TALUS_LOOP_NAME(fn))
+void talus_cpu_for_each_group_named(const TalusOperator *op, TalusLoopFn *fn, void *context,
+                                    const char *name);
 /* Stores `count` <= PARTIALS sums or maxima of a group in the scratch's `partial`. */
 void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, const double *sums);
 /* Combines the stored numbers of all groups: total[k] is the sum over groups for k < sums, the maximum over groups for

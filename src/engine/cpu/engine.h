@@ -181,7 +181,10 @@ TalusStatus cpu_group_bodies(CpuEngine *e);
 
 /* Calls fn in parallel for each group of bodies; fn gets the ranks of the bodies (cpu_slot_of_rank) and writes its sums
  * to a row of the partials. Then writes to sum[columns] the sums of the first `columns` columns over all groups. */
-void cpu_sum_bodies(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum);
+#define cpu_sum_bodies(e, fn, context, columns, sum) \
+    cpu_sum_bodies_named((e), (fn), (context), (columns), (sum), TALUS_LOOP_NAME(fn))
+void cpu_sum_bodies_named(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum,
+                          const char *name);
 
 /* Returns the slot of a rank: the slot's place in the order of ids. */
 static inline int64_t cpu_slot_of_rank(const CpuEngine *e, int64_t rank)
@@ -191,7 +194,10 @@ static inline int64_t cpu_slot_of_rank(const CpuEngine *e, int64_t rank)
 
 /* Calls fn in parallel for each group of contacts; fn writes its sums to a row of the partials. Then writes to
  * sum[columns] the sums of the first `columns` columns over all groups. */
-void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum);
+#define cpu_sum_contacts(e, fn, context, columns, sum) \
+    cpu_sum_contacts_named((e), (fn), (context), (columns), (sum), TALUS_LOOP_NAME(fn))
+void cpu_sum_contacts_named(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum,
+                            const char *name);
 
 /* ---- build.c ---- */
 /* Writes records, lengths and inverse inertias of all bodies of the problem. The records have the free velocities

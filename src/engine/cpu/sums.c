@@ -37,14 +37,16 @@ TalusStatus cpu_group_bodies(CpuEngine *e)
     return cpu_reserve_partials(e, e->body_groups.count);
 }
 
-void cpu_sum_bodies(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum)
+void cpu_sum_bodies_named(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum,
+                          const char *name)
 {
-    talus_groups_for_each(&e->body_groups, e->pool, fn, context);
+    talus_groups_for_each_named(&e->body_groups, e->pool, fn, context, name);
     cpu_sum_partials(e, e->body_groups.count, columns, sum);
 }
 
-void cpu_sum_contacts(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum)
+void cpu_sum_contacts_named(CpuEngine *e, TalusLoopFn *fn, void *context, int columns, double *sum,
+                            const char *name)
 {
-    talus_groups_for_each(&e->groups, e->pool, fn, context);
+    talus_groups_for_each_named(&e->groups, e->pool, fn, context, name);
     cpu_sum_partials(e, e->groups.count, columns, sum);
 }

@@ -5,6 +5,7 @@
 #include "world/step/stages.h"
 #include "world/state.h"
 
+#include "base/profile.h"
 #include "base/timer.h"
 #include "collide/period.h"
 
@@ -13,6 +14,19 @@
 
 /* compliance added for wedged bodies (step.c), over (N + E)_nn */
 static const double softening = 1e-3;
+
+/* begin_stage starts a stage of the profile and returns the time; end_stage ends it and returns its seconds. */
+static double begin_stage(const char *name)
+{
+    talus_profile_set_stage(name);
+    return talus_now();
+}
+
+static double end_stage(double start)
+{
+    talus_profile_set_stage("");
+    return talus_now() - start;
+}
 
 /* ---- detection ---- */
 
@@ -54,7 +68,7 @@ static TalusStatus upload_and_detect(TalusWorld *world, double h)
 
 TalusStatus talus_stage_detect(TalusWorld *world, double h)
 {
-    double start = talus_now();
+    double start = begin_stage("detect");
     bool woken;
     TALUS_TRY(talus_sleep_reserve(world));
     talus_compliance_begin_part(world);
@@ -62,7 +76,7 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
         TALUS_TRY(upload_and_detect(world, h));
         TALUS_TRY(talus_sleep_wake_disturbed(world, &woken));
     } while (woken); /* woken bodies have undetected contacts */
-    world->info.detect_seconds += talus_now() - start;
+    world->info.detect_seconds += end_stage(start);
     return TALUS_OK;
 }
 
@@ -126,7 +140,7 @@ static TalusBuildOptions make_build_options(TalusWorld *world, double h, bool so
 
 TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
 {
-    double start = talus_now();
+    double start = begin_stage("build");
     TalusBuildReport report;
     TalusOperator *op;
     double *gamma;
@@ -139,7 +153,7 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
         talus_problem_lend(world->problem, world->backend, op, gamma);
     world->penetration_mean = report.penetration_mean;
     world->penetration_max = report.penetration_max;
-    world->info.build_seconds += talus_now() - start;
+    world->info.build_seconds += end_stage(start);
     return TALUS_OK;
 }
 
@@ -154,34 +168,34 @@ double talus_velocity_change_limit(const TalusWorld *world, double h)
 
 TalusStatus talus_stage_velocities(TalusWorld *world, double h)
 {
-    double start = talus_now();
+    double start = begin_stage("solve");
     TALUS_TRY(world->engine.ops->compute_velocities(
         world->engine.self, talus_velocity_change_limit(world, h), &world->velocities_changed,
         &world->overlap_ratio));
-    world->info.solve_seconds += talus_now() - start;
+    world->info.solve_seconds += end_stage(start);
     return TALUS_OK;
 }
 
 TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing)
 {
-    double start = talus_now();
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     *missing = world->velocities_changed;
     if (!*missing || !world->engine.ops->find_missing)
         return TALUS_OK;
+    double start = begin_stage("detect");
     TALUS_TRY(world->engine.ops->find_missing(
         world->engine.self, &options, talus_velocity_change_limit(world, h),
         world->def.tolerance * world->reference_speed, missing));
     world->engine.ops->get_counts(world->engine.self, &counts);
     world->clipped_bodies = counts.clipped_bodies;
-    world->info.detect_seconds += talus_now() - start;
+    world->info.detect_seconds += end_stage(start);
     return TALUS_OK;
 }
 
 TalusStatus talus_stage_redetect(TalusWorld *world, double h)
 {
-    double start = talus_now();
+    double start = begin_stage("detect");
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     TALUS_TRY(world->engine.ops->store_impulses(world->engine.self));
@@ -190,7 +204,7 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h)
     TALUS_TRY(
         world->engine.ops->redetect(world->engine.self, &options, world->def.gravity, &counts));
     store_counts(world, &counts);
-    world->info.detect_seconds += talus_now() - start;
+    world->info.detect_seconds += end_stage(start);
     return TALUS_OK;
 }
 
@@ -250,7 +264,7 @@ static TalusStatus wrap_bodies(TalusWorld *world)
 
 TalusStatus talus_stage_integrate(TalusWorld *world, double h)
 {
-    double start = talus_now();
+    double start = begin_stage("integrate");
     TalusEngineLedger ledger;
     TALUS_TRY(talus_probes_request_sums(world));
     TALUS_TRY(talus_joints_prepare_projection(world));
@@ -267,7 +281,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
         TALUS_TRY(talus_joints_finish_part(world, h));
     TALUS_TRY(wrap_bodies(world));
     world->impulse_step = h;
-    world->info.integrate_seconds += talus_now() - start;
+    world->info.integrate_seconds += end_stage(start);
     return TALUS_OK;
 }
 

@@ -21,6 +21,8 @@
 #include "world/state.h"
 #include "world/step/stages.h"
 
+#include "base/profile.h"
+
 /* Limits per part: depth of halvings (a sixteenth of the step), redetections, solves with stiffer contacts in a row. */
 enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4, MAX_STIFFENINGS = 8 };
 
@@ -109,6 +111,7 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, double tole
     options.reference_speed = tolerance_factor * world->reference_speed;
     options.max_iterations = world->def.max_iterations - used;
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
+    talus_profile_set_stage("solve");
     if (world->contact_count + world->joints.bounded + world->joints.free > 0)
         TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
     world->info.solve_seconds += part->seconds;
