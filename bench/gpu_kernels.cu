@@ -287,23 +287,7 @@ static double time_kernel(const IterateKernels *k, int which)
     return stop_clock() / LAUNCHES;
 }
 
-/* ---- bytes, by hand ---- */
-
-struct Bytes {
-    double contact, body;
-};
-
-/* Bodies: touch 2 x 4, frame, x; start 4, mass or free velocity, V. Contacts: pair 8, frame, x in and out, base and
- * gradient or bias, x_prev; a record of each body, for apgd two. */
-static Bytes bytes_of(bool mixed, const Method *method, int which)
-{
-    double frame = mixed ? 16 : 32, x = mixed ? 16 : 24, record = mixed ? 32 : 64;
-    double fixed = mixed ? 16 + 4 : 8, mass = mixed ? 8 : 64;
-    if (which == 0)
-        return Bytes{8 + frame + x, 4 + mass + record};
-    return Bytes{8 + frame + 2 * x + fixed + (method->momentum || mixed ? x : 0),
-                 record * (method->momentum ? 2 : 1)};
-}
+/* ---- tables ---- */
 
 static void print_line(const Bed *bed, const char *name, double seconds, double bytes)
 {
@@ -315,13 +299,12 @@ static void print_line(const Bed *bed, const char *name, double seconds, double 
 static void bench_method(Bed *bed, bool mixed, const Method *method)
 {
     static const char *const names[] = {"bodies", "contacts", "contacts, measuring"};
-    double share = (double)bed->op.bodies / bed->op.blocks, bytes[3], price;
+    double bytes[3], price; /* bytes: of each kernel, per contact */
     IterateKernels k = mixed ? iterate_kernels_mixed(3, false, method->momentum, method->exact)
                              : iterate_kernels_double(3, false, method->momentum, method->exact);
-    for (int which = 0; which < 3; which++) {
-        Bytes b = bytes_of(mixed, method, which);
-        bytes[which] = b.contact + share * b.body;
-    }
+    for (int which = 0; which < 3; which++)
+        bytes[which] =
+            iterate_bytes(&bed->op, mixed, method->momentum, which == 0) / bed->op.blocks;
     double whole = time_iteration(bed, mixed, method, false, &price);
     printf("  %s, %s: %.1f us for a run without iterations,", method->name,
            mixed ? "mixed" : "double", 1e6 * price);

@@ -41,6 +41,20 @@ fi
 contains path.json '"scene": "hourglass"'
 [ "$(grep hash run.json)" = "$(grep hash path.json)" ] || fail "name and path give different hashes"
 
+# ---- --profile: a table of loops and one of memory; in JSON, too ----
+"$TALUS" run $small --no-out --profile >profile || fail "--profile: $(cat profile)"
+contains profile "Time of the steps, by loop"
+grep -Eq '^  solve .*[a-z]:[a-z_]* +[0-9]+ +[0-9.]+ +[0-9.]+' profile || fail "no loop of the solve: $(cat profile)"
+contains profile "outside loops"
+contains profile "all names together, at their common peak"
+hash=$(sed -n 's/^hash //p' profile)
+"$TALUS" run $small --no-out --json --profile --quiet >profile.json 2>err || fail "--profile --json: $(cat err)"
+contains profile.json '"copy_bytes_per_second": '
+contains profile.json '"stage": "detect"'
+contains profile.json '"name": "bodies"'
+contains profile.json "\"hash\": \"$hash\""
+contains run.json "\"hash\": \"$hash\"" # a profile changes no result
+
 # ---- without --out a run goes to out/NAME and says so first; that a run is replaced is said under --quiet, too ----
 mkdir bare && (
     cd bare && "$TALUS" run $small >said 2>&1 && "$TALUS" run $small --quiet >again 2>&1 &&

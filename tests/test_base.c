@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/param.h"
 #include "base/pool.h"
+#include "base/profile.h"
 #include "base/rng.h"
 #include "base/status.h"
 
@@ -154,6 +155,39 @@ TEST(pool_refuses_odd_sizes)
     talus_fail_allocation_in(0);
 }
 
+/* ---- profile ---- */
+
+TEST(profile_counts_loops_by_stage)
+{
+    TalusProfileRow row[8];
+    TalusPool *pool;
+    double sum[4];
+    REQUIRE_OK(talus_pool_create(2, &pool));
+    talus_parallel(pool, 4, 1, add_chunk, sum); /* no profile is on */
+    talus_profile_start();
+    CHECK(talus_profile_is_on());
+    CHECK_INT(talus_profile_rows(row, 8), 0);
+    CHECK_STR(talus_profile_set_stage("first"), "");
+    talus_parallel(pool, 4, 1, add_chunk, sum);
+    talus_profile_expect_bytes(64.0);
+    talus_parallel(NULL, 4, 1, add_chunk, sum);
+    CHECK_STR(talus_profile_set_stage("second"), "first");
+    talus_parallel(pool, 4, 1, add_chunk, sum);
+    talus_profile_add("a slow one", 100.0);
+    talus_profile_set_stage("");
+    talus_profile_stop();
+    talus_parallel(pool, 4, 1, add_chunk, sum);
+    REQUIRE(talus_profile_rows(row, 8) == 3);
+    CHECK_STR(row[0].loop, "a slow one");
+    CHECK_INT(row[0].calls, 1);
+    const TalusProfileRow *first = strcmp(row[1].stage, "first") == 0 ? &row[1] : &row[2];
+    CHECK_STR(first->loop, "test_base.c:add_chunk");
+    CHECK_INT(first->calls, 2);
+    CHECK(first->bytes == 64.0 && first->known_seconds <= first->seconds);
+    CHECK_INT(talus_profile_rows(row, 1), 1);
+    talus_pool_destroy(pool);
+}
+
 /* ---- memory ---- */
 
 TEST(memory_is_zeroed_aligned_and_counted)
@@ -193,6 +227,41 @@ TEST(growing_keeps_what_it_is_told_to)
     CHECK_OK(TALUS_GROW(array, held / 2, held, "numbers")); /* there is room already */
     CHECK(talus_allocation_count() == before);
     talus_release(array);
+}
+
+/* Returns the use of this name among all; zeros if there is none. */
+static TalusMemoryUse find_use(const char *name)
+{
+    static TalusMemoryUse use[1024];
+    int count = talus_memory_uses(use, 1024);
+    for (int i = 1; i < count; i++)
+        CHECK(use[i - 1].peak >= use[i].peak);
+    for (int i = 0; i < count; i++)
+        if (strcmp(use[i].name, name) == 0)
+            return use[i];
+    return (TalusMemoryUse){0};
+}
+
+TEST(memory_is_counted_by_name)
+{
+    char *small = NULL, *large = NULL;
+    TalusMemoryUse largest;
+    REQUIRE_OK(TALUS_ALLOC(small, 1000, "counted by name"));
+    REQUIRE_OK(TALUS_ALLOC(large, 5000, "counted by name"));
+    CHECK_INT(find_use("counted by name").now,
+              (int)(talus_capacity(small) + talus_capacity(large)));
+    talus_release(large);
+    CHECK_INT(find_use("counted by name").now, (int)talus_capacity(small));
+    CHECK(find_use("counted by name").peak >= 6000);
+    talus_release(small);
+    CHECK_INT(find_use("counted by name").now, 0);
+    size_t before = find_use("other libraries").now;
+    talus_memory_count_external(0, 77);
+    CHECK_INT(find_use("other libraries").now, (int)before + 77);
+    talus_memory_count_external(77, 0);
+    /* a short list has the largest */
+    CHECK_INT(talus_memory_uses(&largest, 1), 1);
+    CHECK(largest.peak >= find_use("counted by name").peak);
 }
 
 TEST(arrays_grow_by_half_at_least)
@@ -510,7 +579,9 @@ int main(void)
     RUN(pool_loops_may_hold_serial_loops);
     RUN(pools_live_side_by_side_and_die_unused);
     RUN(pool_refuses_odd_sizes);
+    RUN(profile_counts_loops_by_stage);
     RUN(memory_is_zeroed_aligned_and_counted);
+    RUN(memory_is_counted_by_name);
     RUN(growing_keeps_what_it_is_told_to);
     RUN(arrays_grow_by_half_at_least);
     RUN(allocations_fail_on_demand);

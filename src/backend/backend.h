@@ -282,9 +282,11 @@ typedef struct TalusBackend {
     /* Succeeds if this machine can use the backend; else the message says why not. */
     TalusStatus (*open)(void);
     /* `describe` writes the device's name and properties into text[size]; `memory` returns the bytes of its memory in
-     * use. Both are NULL with TALUS_CAP_HOST_MEMORY. */
+     * use; `copy_speed` measures the bytes per second, read and written, of a copy in its memory, 0 if memory is
+     * lacking. All are NULL with TALUS_CAP_HOST_MEMORY. */
     void (*describe)(char *text, size_t size);
     size_t (*memory)(void);
+    double (*copy_speed)(void);
 
     /* Create and destroy a context, the backend's state for one world or problem. Destroy it after the operators and
      * engines made in it. Both are NULL with TALUS_CAP_HOST_MEMORY. */

@@ -135,6 +135,8 @@ void run_report(const Run *run, FILE *out)
                 run->tally.fallbacks);
     print_overlap(&run->tally.overlap, out);
     fprintf(out, "hash %016" PRIx64 "\n", talus_world_hash(run->world));
+    if (run->profiled)
+        run_profile_print(run, out);
     print_results_dir(run, out);
 }
 
@@ -206,6 +208,8 @@ void run_report_json(const Run *run)
     json_write_int(&json, "projection_fallbacks", tally->fallbacks);
     json_write_int(&json, "peak_memory_bytes", (int64_t)peak_bytes(&use));
     json_write_text(&json, "hash", hash);
+    if (run->profiled)
+        run_profile_write_json(run, &json);
     json_close_object(&json);
     json_finish(&json);
     fflush(stdout);

@@ -3,6 +3,7 @@
 #define TALUS_CLI_RUN_H
 
 #include "cli/cli.h"
+#include "cli/json_out.h"
 #include "dir.h"
 
 #include "io/file/dir.h"
@@ -51,7 +52,9 @@ typedef struct Run {
     int64_t last_step;  /* number of steps that the run is to have at its end */
     /* True once a step was shorter than h, so that time is no longer the number of steps times h. */
     bool shortened;
-    const char *dir; /* directory of the output; NULL: no output */
+    const char *dir;   /* directory of the output; NULL: no output */
+    bool profiled;     /* --profile was given */
+    double copy_speed; /* bytes/s of a copy, of a profiled run at its end */
 } Run;
 
 /* Adds a step to the totals and to the seconds of its stages, and stores its figures as those of the last step. */
@@ -148,8 +151,12 @@ TalusStatus run_write_positions(const char *path, const TalusWorld *world);
 /* Print the final report (seconds by stage, steps, residuals, hash): as text to `out`, as JSON to standard output. */
 void run_report(const Run *run, FILE *out);
 void run_report_json(const Run *run);
-/* ---- profile.c ---- */
-/* Prints where the time and the memory of the run went. */
-void run_print_profile(const Run *run, FILE *out);
+
+/* ---- profile.c: --profile ---- */
+/* Ends the profile and measures run->copy_speed. */
+void run_profile_finish(Run *run);
+/* Print and write where the time and the memory of the run went. */
+void run_profile_print(const Run *run, FILE *out);
+void run_profile_write_json(const Run *run, JsonOut *json);
 
 #endif

@@ -12,6 +12,7 @@
 #include "backend/momentum.h"
 #include "backend/run.h"
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 
 /* Four contacts of one group; idle lanes have zeros and the dummy body. Numbers are in SingleUnits. */
@@ -433,6 +434,22 @@ static void read_group(void *context, int64_t begin, int64_t end, int64_t group)
         }
 }
 
+/* Bytes that the loops of a step must move if each array comes from memory once. Bodies: wrench and incidence; start,
+ * mass, velocity out. Contacts: packs in; impulses, previous impulses and gradients, and wrenches out; velocities in. */
+static double gather_bytes(const TalusOperator *op)
+{
+    const SingleRun *run;
+    return op->blocks * (sizeof *run->wrench + 2.0 * sizeof *op->incidence) +
+           op->bodies * (sizeof *op->incidence_start + sizeof *run->mass + sizeof *run->velocity);
+}
+
+static double step_bytes(const TalusOperator *op)
+{
+    const SingleRun *run;
+    return op->blocks * (sizeof *run->pack / (double)LANES4 + 9 * sizeof(float)) +
+           op->blocks * (double)sizeof *run->wrench + op->bodies * (double)sizeof *run->velocity;
+}
+
 /* Takes one step. Returns the largest speed that is rounded, m/s, if the step measures. */
 static double take_step(Pass *pass, TalusStepSums *sums)
 {
@@ -444,7 +461,9 @@ static double take_step(Pass *pass, TalusStepSums *sums)
     pass->beta = (float)pass->state->beta;
     pass->ahead = (float)talus_momentum_ahead(pass->state->beta, pass->state->lag);
     pass->step = (float)pass->state->step;
+    talus_profile_expect_bytes(gather_bytes(op));
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, pass);
+    talus_profile_expect_bytes(step_bytes(op));
     talus_cpu_for_each_group(op, step_group, pass);
     talus_cpu_combine_sums(op, RESIDUAL_MAX2, 2, total);
     *sums = (TalusStepSums){.restart = total[RESTART],

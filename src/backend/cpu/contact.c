@@ -11,6 +11,7 @@
 #include "backend/cpu/sphere_lanes.h"
 #include "backend/frame.h"
 #include "backend/terms.h"
+#include "base/profile.h"
 
 /* Number of packs of two contacts that are computed side by side: statements are loops over packs, which the compiler
  * unrolls. With one pack after the other the processor would wait for results. */
@@ -341,6 +342,10 @@ void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6
                                bool terms, double (*velocity)[8])
 {
     Gather g = {op, record, velocity, free_motion, terms};
+    /* if each array comes from memory once: wrenches and incidence; start, record and velocity */
+    talus_profile_expect_bytes((op->blocks + op->general) * (double)sizeof *record +
+                               2.0 * op->blocks * sizeof *op->incidence +
+                               op->bodies * (sizeof *op->incidence_start + 2.0 * sizeof *velocity));
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);
     if (op->elimination)
         talus_elimination_apply(op->elimination, free_motion, velocity);

@@ -5,6 +5,7 @@
 
 #include "backend/cpu/colour.h"
 #include "backend/cpu/single.h"
+#include "base/profile.h"
 #include "base/rng.h"
 
 /* Number of packs per chunk of a parallel loop, and of items, or blocks in a sweep block by block. */

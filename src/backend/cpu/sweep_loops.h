@@ -276,13 +276,17 @@ static void heavy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk
     sweep->partial[chunk] = most;
 }
 
-/* Runs fn in parallel over packs or items first to end - 1. Returns the largest squared velocity change of these and of
- * `most`. */
-static double run_in_parallel(TalusSweep *sweep, int first, int end, int grain, bool fixed,
-                              TalusLoopFn *fn, double most)
+/* Runs fn, `name` in a profile, in parallel over packs or items first to end - 1. Returns the largest squared velocity
+ * change of these and of `most`. */
+#define run_in_parallel(sweep, first, end, grain, fixed, fn, most) \
+    run_named((sweep), (first), (end), (grain), (fixed), (fn), (most), TALUS_LOOP_NAME(fn))
+static double run_named(TalusSweep *sweep, int first, int end, int grain, bool fixed,
+                        TalusLoopFn *fn, double most, const char *name)
 {
     Loop loop = {sweep, first, fixed};
-    talus_parallel(sweep->op->pool, end - first, grain, fn, &loop);
+    if (end == first)
+        return most;
+    talus_parallel_named(sweep->op->pool, end - first, grain, fn, &loop, name);
     double found = talus_sweep_largest(sweep, talus_chunks(end - first, grain));
     return found > most ? found : most;
 }
@@ -297,6 +301,14 @@ static double sweep_heavy(TalusSweep *sweep, double most)
     return most;
 }
 
+/* Returns the bytes that a sweep over `packs` packs of one colour must move: packs and the velocities of their bodies, of
+ * which packs of one colour share none, in; impulses, velocities and terms out. */
+static double pack_bytes(int packs, bool fixed)
+{
+    double velocities = (fixed ? 1 : 2) * 8 * WIDTH * sizeof(Real);
+    return packs * (sizeof(Pack) + 3.0 * sizeof(Vector) + 2.0 * velocities + sizeof(Vector));
+}
+
 /* Does one coloured sweep. Returns the sum of the squared velocity changes and sets *largest to the largest of them,
  * both in units of `term`. */
 static double sweep_colours(TalusSweep *sweep, double *largest)
@@ -304,8 +316,11 @@ static double sweep_colours(TalusSweep *sweep, double *largest)
     double most = 0.0;
     for (int c = 0; c < sweep->colouring.colours; c++) {
         const int *packs = sweep->pack_start[c], *items = sweep->item_start + c;
+        talus_profile_expect_bytes(pack_bytes(packs[1] - packs[0], false));
         most = run_in_parallel(sweep, packs[0], packs[1], PACK_GRAIN, false, pack_chunk, most);
+        talus_profile_expect_bytes(pack_bytes(packs[2] - packs[1], true));
         most = run_in_parallel(sweep, packs[1], packs[2], PACK_GRAIN, true, pack_chunk, most);
+        talus_profile_expect_bytes(0.0);
         most = run_in_parallel(sweep, items[0], items[1], ITEM_GRAIN, false, item_chunk, most);
     }
     for (int i = sweep->item_start[CLASS_OVERFLOW]; i < sweep->item_start[CLASS_HEAVY]; i++)

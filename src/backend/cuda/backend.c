@@ -10,6 +10,7 @@
     .open = cu_open, \
     .describe = cu_describe, \
     .memory = cu_memory_in_use, \
+    .copy_speed = cu_copy_speed, \
     .context_create = cu_context_create, \
     .context_destroy = cu_context_destroy, \
     .check = cu_check

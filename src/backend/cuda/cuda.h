@@ -12,6 +12,7 @@ extern "C" {
 /* device/memory.cu: functions of TalusBackend with these names; cu_memory_in_use is `memory` */
 TalusStatus cu_open(void);
 void cu_describe(char *text, size_t size);
+double cu_copy_speed(void);
 size_t cu_memory_in_use(void); /* bytes in use on the current device, by all programs */
 TalusStatus cu_context_create(TalusContext **out);
 void cu_context_destroy(TalusContext *context);

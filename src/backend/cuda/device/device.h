@@ -22,6 +22,7 @@
 extern "C" {
 #include "backend/cuda/cuda.h"
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/status.h"
 }
 
@@ -123,6 +124,7 @@ struct TalusContext {
         tallies; /* on the device: sums of the kernel that runs (reduce.h); NULL before the first */
     CuArray<char> work;    /* work space of primitives.cu */
     CuOwned iterate, face; /* data of iterate.cu and face.cu */
+    cudaEvent_t timer[2];  /* start and end of a kernel in a profile; NULL before the first */
     char first_error[256]; /* text of the first error since the last cu_check; empty: none */
 };
 
@@ -147,6 +149,29 @@ void cu_copy(CuContext *cu, void *to, const void *from, size_t bytes);
 void cu_zero(CuContext *cu, void *device, size_t bytes);
 void cu_wait(CuContext *cu);
 
+/* ---- profile ---- */
+
+/* While a profile is on (base/profile.h), the time from the construction to the end of the work submitted since, as a
+ * loop of the profile that has the name of a kernel or `name`. Waits for the end. Not during the capture of a graph. */
+struct CuTimer {
+    CuContext *cu; /* NULL: no profile is on */
+    const void *kernel;
+    const char *name;
+    CuTimer(CuContext *context, const void *timed, const char *text = nullptr)
+        : cu(talus_profile_is_on() ? context : nullptr), kernel(timed), name(text)
+    {
+        if (cu)
+            start();
+    }
+    ~CuTimer()
+    {
+        if (cu)
+            finish();
+    }
+    void start();
+    void finish();
+};
+
 /* ---- launches ---- */
 
 /* Records the work that `launches` submits to the stream as a graph *exec, without running it. The caller destroys the
@@ -169,6 +194,7 @@ template <class... P, class... A>
 static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, unsigned threads,
                           A... arguments)
 {
+    CuTimer timer(cu, (const void *)kernel);
     if (blocks)
         emulate_kernel(cu->stream, blocks, threads, false, [=] { kernel(P(arguments)...); });
 }
@@ -179,6 +205,7 @@ template <class... P, class... A>
 static inline void launch_block(CuContext *cu, void (*kernel)(P...), unsigned blocks,
                                 unsigned threads, A... arguments)
 {
+    CuTimer timer(cu, (const void *)kernel);
     if (blocks)
         emulate_kernel(cu->stream, blocks, threads, true, [=] { kernel(P(arguments)...); });
 }
@@ -188,6 +215,7 @@ template <class... P, class... A>
 static inline void launch(CuContext *cu, void (*kernel)(P...), unsigned blocks, unsigned threads,
                           A... arguments)
 {
+    CuTimer timer(cu, (const void *)kernel);
     if (blocks)
         kernel<<<blocks, threads, 0, cu->stream>>>(P(arguments)...);
 }
@@ -206,6 +234,7 @@ static inline void launch_with_attribute(CuContext *cu, cudaLaunchAttribute *att
                                          void (*kernel)(P...), unsigned blocks, unsigned threads,
                                          A... arguments)
 {
+    CuTimer timer(cu, (const void *)kernel);
     cudaLaunchConfig_t config = {};
     config.gridDim = dim3(blocks);
     config.blockDim = dim3(threads);

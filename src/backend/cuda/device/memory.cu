@@ -3,9 +3,14 @@
 
 extern "C" {
 #include "base/inject.h"
+#include "base/timer.h"
 }
 
+#include <cxxabi.h>
+#include <mutex>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string>
 
 /* Bytes of a context's pinned memory. Downloads of at most this many go through it: the device writes it directly. */
 enum { PINNED = 1 << 16 };
@@ -84,6 +89,9 @@ void cu_context_destroy(TalusContext *cu)
     cu_release(cu->totals);
     cu_release(cu->tallies);
     cudaFreeHost(cu->pinned);
+    for (cudaEvent_t event : cu->timer)
+        if (event)
+            cudaEventDestroy(event);
     if (cu->stream)
         cudaStreamDestroy(cu->stream);
     talus_release(cu);
@@ -101,6 +109,91 @@ void cu_describe(char *text, size_t size)
     snprintf(text, size, "%s, %.1f GiB, %d multiprocessors, driver for CUDA %d.%d", device.name,
              (double)device.totalGlobalMem / (1 << 30), device.multiProcessorCount, driver / 1000,
              driver % 1000 / 10);
+}
+
+double cu_copy_speed(void)
+{
+    const size_t bytes = (size_t)1 << 30;
+    CuArray<char> from, to;
+    TalusContext *cu = nullptr;
+    double best = 0.0;
+    if (cu_context_create(&cu) == TALUS_OK && from.reserve((int64_t)bytes, "copy") == TALUS_OK &&
+        to.reserve((int64_t)bytes, "copy") == TALUS_OK)
+        for (int k = 0; k < 4; k++) { /* the first one warms up */
+            double start = talus_now();
+            cu_copy(cu, to.at, from.at, bytes);
+            cu_wait(cu);
+            double speed = 2.0 * (double)bytes / (talus_now() - start);
+            best = k > 0 && speed > best ? speed : best;
+        }
+    cu_clear(from, to);
+    cu_context_destroy(cu);
+    return best;
+}
+
+/* ---- profile ---- */
+
+/* KERNELS: kernels with a name of their own in a profile; more than there are. */
+enum { KERNELS = 1024, NAME_LENGTH = 96 };
+
+/* Writes the name of a kernel without return type, namespaces and arguments, with those of the template. */
+static void format_kernel_name(const void *kernel, char text[NAME_LENGTH])
+{
+    snprintf(text, NAME_LENGTH, "kernel");
+#ifndef TALUS_EMULATED
+    const char *mangled = nullptr;
+    if (cudaFuncGetName(&mangled, kernel) != cudaSuccess || !mangled)
+        return;
+    char *whole = abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr);
+    std::string name = whole ? whole : mangled;
+    free(whole);
+    const char internal[] = "(anonymous namespace)::";
+    for (size_t at; (at = name.find(internal)) != std::string::npos;)
+        name.erase(at, sizeof internal - 1);
+    name.erase(name.find('(') == std::string::npos ? name.size() : name.rfind('('));
+    if (name.rfind("void ", 0) == 0)
+        name.erase(0, 5);
+    snprintf(text, NAME_LENGTH, "%s", name.c_str());
+#else
+    (void)kernel;
+#endif
+}
+
+/* Returns the name of a kernel, valid until the program ends. */
+static const char *kernel_name(const void *kernel)
+{
+    static std::mutex mutex;
+    static struct {
+        const void *kernel;
+        char name[NAME_LENGTH];
+    } known[KERNELS];
+    std::lock_guard<std::mutex> hold(mutex);
+    for (auto &k : known) {
+        if (!k.kernel) {
+            k.kernel = kernel;
+            format_kernel_name(kernel, k.name);
+        }
+        if (k.kernel == kernel)
+            return k.name;
+    }
+    return "further kernels";
+}
+
+void CuTimer::start()
+{
+    for (cudaEvent_t &event : cu->timer)
+        if (!event)
+            cu_note_error(cu, cudaEventCreate(&event), "event");
+    cu_note_error(cu, cudaEventRecord(cu->timer[0], cu->stream), "event");
+}
+
+void CuTimer::finish()
+{
+    float ms = 0.0f;
+    cu_note_error(cu, cudaEventRecord(cu->timer[1], cu->stream), "event");
+    cu_note_error(cu, cudaEventSynchronize(cu->timer[1]), "wait");
+    cu_note_error(cu, cudaEventElapsedTime(&ms, cu->timer[0], cu->timer[1]), "event");
+    talus_profile_add(name ? name : kernel_name(kernel), 1e-3 * (double)ms);
 }
 
 /* ---- memory ---- */

@@ -43,6 +43,7 @@ static TalusStatus sort(CuContext *, const K *key, K *key_out, const uint32_t *v
 TalusStatus cu_scan(CuContext *cu, const uint32_t *in, uint32_t *out, int64_t n)
 {
     size_t bytes = 0;
+    CuTimer timer(cu, nullptr, "scan");
     cu_note_error(cu, cub::DeviceScan::ExclusiveSum(nullptr, bytes, in, out, n, cu->stream),
                   "scan");
     TALUS_TRY(cu->work.reserve((int64_t)bytes, "work space of a scan"));
@@ -56,6 +57,7 @@ static TalusStatus sort(CuContext *cu, const K *key, K *key_out, const uint32_t 
                         uint32_t *value_out, int64_t n, int bits)
 {
     size_t bytes = 0;
+    CuTimer timer(cu, nullptr, "sort");
     cu_note_error(cu,
                   cub::DeviceRadixSort::SortPairs(nullptr, bytes, key, key_out, value, value_out, n,
                                                   0, bits, cu->stream),

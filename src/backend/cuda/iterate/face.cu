@@ -78,6 +78,20 @@ template <int ROWS> static void capture_rounds(CuContext *cu, cudaGraphExec_t *e
     });
 }
 
+/* Launches ROUNDS rounds, as a graph unless a profile times kernels one by one. */
+template <int ROWS> static void launch_rounds(CuContext *cu)
+{
+    cudaGraphExec_t *graph = &shared_of(cu)->graph_of[ROWS == 3];
+    if (talus_profile_is_on()) {
+        for (int k = 0; k < ROUNDS; k++)
+            launch_round<ROWS>(cu);
+        return;
+    }
+    if (!*graph)
+        capture_rounds<ROWS>(cu, graph);
+    cu_note_error(cu, cudaGraphLaunch(*graph, cu->stream), "graph");
+}
+
 /* request_state starts the download of state DECIDED after the rounds launched so far; await_state waits for the
  * download of a request and returns the state. */
 static void request_state(CuContext *cu, int request)
@@ -103,13 +117,10 @@ static const FaceState *await_state(CuContext *cu, int request)
  * the state after the previous one. */
 template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations, FaceState *end)
 {
-    cudaGraphExec_t *graph = &shared_of(cu)->graph_of[ROWS == 3];
-    if (!*graph)
-        capture_rounds<ROWS>(cu, graph);
     launch_overlapped(cu, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
     for (int request = 0;; request++) {
         TALUS_TRY(cu_check(cu));
-        cu_note_error(cu, cudaGraphLaunch(*graph, cu->stream), "graph");
+        launch_rounds<ROWS>(cu);
         request_state(cu, request);
         bool ahead = (request + 1) * ROUNDS < iterations;
         if (ahead && request == 0)

@@ -208,7 +208,8 @@ struct Stretch {
     int first;     /* parity of the first step */
     bool resident; /* one kernel does the stretch */
     bool machines; /* joints are eliminated */
-    unsigned machine_threads; /* threads per block of the machines' kernel */
+    unsigned machine_threads;         /* threads per block of the machines' kernel */
+    double body_bytes, contact_bytes; /* that the two kernels must move */
 };
 
 /* Returns the parity of the next step to be launched. */
@@ -227,6 +228,7 @@ static int seen_value(const Stretch *s)
 /* Launches the bodies' kernel and, if joints are eliminated, the machines' kernel. */
 static void launch_bodies(const Stretch *s, int parity, int seen)
 {
+    talus_profile_expect_bytes(s->body_bytes);
     launch_overlapped(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
     if (s->machines)
         launch_overlapped(s->cu, s->kernels.machines, MACHINE_BLOCKS, s->machine_threads, parity,
@@ -237,6 +239,7 @@ static void launch_bodies(const Stretch *s, int parity, int seen)
 static void launch_step(const Stretch *s, int parity, int seen, bool check)
 {
     launch_bodies(s, parity, seen);
+    talus_profile_expect_bytes(s->contact_bytes);
     launch_overlapped(s->cu, check ? s->kernels.check : s->kernels.step, CONTACT_BLOCKS,
                       CONTACT_THREADS, parity);
 }
@@ -298,10 +301,12 @@ static bool poll_stopped(CuContext *cu, int request)
 }
 
 /* Launches batches while more steps are left than a batch has: the last step of a run always measures, in a batch only
- * steps by period do. Returns false if a downloaded state says that the steps have stopped. */
+ * steps by period do. A profile times kernels one by one, so that there are no batches. Returns false if a downloaded state says that the steps have stopped. */
 static bool launch_batches(Stretch *s)
 {
     const int check = s->run->check, steps = batch_steps(check);
+    if (talus_profile_is_on())
+        return true;
     if (s->left - s->launched > steps && (!s->batch->graph || s->batch->check != check))
         capture_batch(s, check);
     for (int number = 1; s->left - s->launched > steps; number++) {
@@ -428,6 +433,8 @@ static Stretch make_stretch(const TalusOperator *op, const TalusRun *run, bool m
     s.lead = phase ? run->check - phase : 0;
     s.resident = is_resident(&s, op);
     s.first = s.resident ? 0 : s.lead & 1;
+    s.body_bytes = iterate_bytes(op, mixed, momentum, true);
+    s.contact_bytes = iterate_bytes(op, mixed, momentum, false);
     return s;
 }
 

@@ -146,6 +146,19 @@ struct IterateKernels {
     int resident_threads;              /* threads per block of that kernel */
 };
 
+/* Returns the bytes that the bodies' kernel, or the contacts' kernel, must move for sphere contacts if each array comes
+ * from memory once. Bodies: touch 2 x 4, frame, x; start 4, mass or free velocity, V. Contacts: pair 8, frame, x in and
+ * out, base and gradient or bias, x_prev; a record of each body, for apgd two. */
+static inline double iterate_bytes(const TalusOperator *op, bool mixed, bool momentum, bool bodies)
+{
+    double frame = mixed ? 16 : 32, x = mixed ? 16 : 24, record = mixed ? 32 : 64;
+    double fixed = mixed ? 16 + 4 : 8, mass = mixed ? 8 : 64;
+    if (bodies)
+        return op->blocks * (8 + frame + x) + op->bodies * (4 + mass + record);
+    return op->blocks * (8 + frame + 2 * x + fixed + (momentum || mixed ? x : 0)) +
+           op->bodies * record * (momentum ? 2 : 1);
+}
+
 /* iterate_double.cu, iterate_mixed.cu: return the kernels of a variant (iterate_kernels.h explains the arguments) */
 IterateKernels iterate_kernels_double(int rows, bool general, bool momentum, bool exact);
 IterateKernels iterate_kernels_mixed(int rows, bool general, bool momentum, bool exact);

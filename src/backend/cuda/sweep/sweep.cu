@@ -417,9 +417,10 @@ static void launch_one_sweep(TalusSweep *s)
         cu_sweep_get_impulses(s, s->gamma);
         cu_op_body_velocities(s->op, s->gamma, true, s->plan.velocity);
     }
-    if (s->sweeps++ == GRAPH_AFTER)
+    bool profiled = talus_profile_is_on(); /* kernels are timed one by one */
+    if (s->sweeps++ == GRAPH_AFTER && !profiled)
         cu_capture_graph(cu_context_of(s->op), &s->graph, [=] { launch_sweep(s); });
-    if (s->graph)
+    if (s->graph && !profiled)
         cu_note_error(cu_context_of(s->op), cudaGraphLaunch(s->graph, cu_context_of(s->op)->stream),
                       "graph");
     else
