@@ -1,5 +1,4 @@
-/* backend/groups.c - groups of contacts and of bodies (groups.h), cut once per problem in two passes: the first counts
- * the groups, the second writes where they start. */
+/* backend/groups.c - groups of contacts and of bodies (groups.h), cut once per problem. */
 #include "backend/groups.h"
 
 #include "base/memory.h"
@@ -20,11 +19,28 @@ static uint64_t first_body_block(const TalusFirstBodies *first, int i)
     return number_block(talus_body_number(&first->numbers, body));
 }
 
-/* Cuts contacts [begin, end) of one run into groups: writes the first contact of each group to `start`, unless that is
- * NULL, and returns the number of groups. */
-static int cut_contacts(const TalusFirstBodies *first, int begin, int end, int32_t *start)
+/* Starts a group at contact or body i. */
+static TalusStatus start_group(TalusGroups *g, int i)
 {
-    int groups = 0, from = begin;
+    if ((size_t)g->count + 1 >=
+        TALUS_CAPACITY(g->start)) /* one more is the end of the last group */
+        TALUS_TRY(TALUS_GROW(g->start, (size_t)g->count + 2, (size_t)g->count, "groups"));
+    g->start[g->count++] = i;
+    return TALUS_OK;
+}
+
+/* Ends the last group before contact or body i. */
+static TalusStatus end_groups(TalusGroups *g, int i)
+{
+    TALUS_TRY(TALUS_GROW(g->start, (size_t)g->count + 1, (size_t)g->count, "groups"));
+    g->start[g->count] = i;
+    return TALUS_OK;
+}
+
+/* Adds the groups of contacts [begin, end) of one run. */
+static TalusStatus cut_run(TalusGroups *g, const TalusFirstBodies *first, int begin, int end)
+{
+    int from = begin;
     uint64_t highest = 0;
     for (int i = begin; i < end; i++) {
         uint64_t block = first_body_block(first, i);
@@ -32,55 +48,32 @@ static int cut_contacts(const TalusFirstBodies *first, int begin, int end, int32
             continue;
         highest = block > highest ? block : highest;
         from = i;
-        if (start)
-            start[groups] = i;
-        groups++;
+        TALUS_TRY(start_group(g, i));
     }
-    return groups;
+    return TALUS_OK;
 }
 
 TalusStatus talus_groups_cut_contacts(TalusGroups *g, const TalusFirstBodies *first,
                                       const int run_end[3])
 {
-    const int begin[3] = {0, run_end[0], run_end[1]};
-    int count = 0;
     g->count = 0;
     for (int run = 0; run < 3; run++)
-        count += cut_contacts(first, begin[run], run_end[run], NULL);
-    TALUS_TRY(TALUS_GROW(g->start, (size_t)count + 1, 0, "groups of contacts"));
-    for (int run = 0; run < 3; run++)
-        g->count += cut_contacts(first, begin[run], run_end[run], g->start + g->count);
-    g->start[g->count] = run_end[2];
-    return TALUS_OK;
-}
-
-/* Cuts bodies 0 to count - 1 into groups: writes the first body of each group to `start`, unless that is NULL, and
- * returns the number of groups. */
-static int cut_bodies(const uint64_t *id, const uint32_t *slot, int count, int32_t *start)
-{
-    int groups = 0;
-    uint64_t last = 0;
-    for (int k = 0; k < count; k++) {
-        uint64_t block = number_block(id[slot ? slot[k] : (uint32_t)k]);
-        if (k > 0 && block == last)
-            continue;
-        last = block;
-        if (start)
-            start[groups] = k;
-        groups++;
-    }
-    return groups;
+        TALUS_TRY(cut_run(g, first, run > 0 ? run_end[run - 1] : 0, run_end[run]));
+    return end_groups(g, run_end[2]);
 }
 
 TalusStatus talus_groups_cut_bodies(TalusGroups *g, const uint64_t *id, const uint32_t *slot,
                                     int count)
 {
-    int groups = cut_bodies(id, slot, count, NULL);
+    uint64_t last = 0;
     g->count = 0;
-    TALUS_TRY(TALUS_GROW(g->start, (size_t)groups + 1, 0, "groups of bodies"));
-    g->count = cut_bodies(id, slot, count, g->start);
-    g->start[g->count] = count;
-    return TALUS_OK;
+    for (int k = 0; k < count; k++) {
+        uint64_t block = number_block(id[slot ? slot[k] : (uint32_t)k]);
+        if (k == 0 || block != last)
+            TALUS_TRY(start_group(g, k));
+        last = block;
+    }
+    return end_groups(g, count);
 }
 
 /* Arguments of talus_groups_for_each, for call_for_group. */

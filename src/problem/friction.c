@@ -4,11 +4,14 @@
  * zeros (disc, ccp) and its coefficients to 0, so that loops over blocks never find TALUS_SECTION_NONE. */
 #include "problem/problem.h"
 
+#include "backend/host.h"
 #include "base/memory.h"
+#include "base/pool.h"
 #include "base/status.h"
 #include "base/turn.h"
 #include "sets/set.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -83,18 +86,45 @@ static double *normal_offset(const TalusOperator *op, int i)
     return op->pair ? &op->bias[i] : &op->offset[(size_t)i * (size_t)op->rows];
 }
 
-/* Calls clear_friction for all blocks without friction; returns the bits TALUS_KIND(law, section) of all other blocks,
- * 0 if op has no models. */
-static uint32_t settle_models(TalusOperator *op)
+/* Arguments of settle_chunk. */
+typedef struct Settling {
+    TalusOperator *op;
+    _Atomic uint32_t kinds; /* bits TALUS_KIND(law, section) of the blocks with friction */
+} Settling;
+
+/* Calls clear_friction for the blocks [begin, end) without friction, and adds the kinds of the others. */
+static void settle_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
+    Settling *s = context;
+    TalusOperator *op = s->op;
     uint32_t kinds = 0;
-    for (int i = 0; op->model && i < op->blocks; i++) {
+    (void)chunk;
+    for (int i = (int)begin; i < end; i++) {
         if (op->rows == 1 || op->model[i].section == TALUS_SECTION_NONE || !model_matters(op, i))
             clear_friction(op, i);
         else
             kinds |= TALUS_KIND(op->model[i].law, op->model[i].section);
     }
-    return kinds;
+    atomic_fetch_or(&s->kinds, kinds);
+}
+
+/* Clears the friction of blocks without any; returns the bits TALUS_KIND(law, section) of all others, 0 if op has no
+ * models. */
+static uint32_t settle_models(TalusOperator *op)
+{
+    Settling settling = {.op = op};
+    if (op->model)
+        talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, settle_chunk, &settling);
+    return atomic_load(&settling.kinds);
+}
+
+/* Copies the normal offsets of blocks [begin, end) to op->unshifted. */
+static void copy_offsets_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const TalusOperator *op = context;
+    (void)chunk;
+    for (int i = (int)begin; i < end; i++)
+        op->unshifted[i] = *normal_offset(op, i);
 }
 
 TalusStatus talus_problem_settle_friction(TalusProblem *p)
@@ -113,8 +143,7 @@ TalusStatus talus_problem_settle_friction(TalusProblem *p)
     if (has_law(op, TALUS_LAW_COULOMB)) {
         TALUS_TRY(TALUS_GROW(p->unshifted_store, blocks, 0, "normal offsets"));
         op->unshifted = p->unshifted_store;
-        for (int i = 0; i < op->blocks; i++)
-            op->unshifted[i] = *normal_offset(op, i);
+        talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, copy_offsets_chunk, op);
     }
     return TALUS_OK;
 }

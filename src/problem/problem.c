@@ -1,6 +1,7 @@
 /* problem/problem.c - memory of a problem, filling in place (build.h), queries, residual and objective. */
 #include "problem/problem.h"
 
+#include "backend/incidence.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -111,7 +112,7 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
     TALUS_TRY(TALUS_GROW(op->coupling, general, 0, "contact blocks"));
     TALUS_TRY(TALUS_GROW(op->body, bodies, 0, "bodies"));
     TALUS_TRY(TALUS_GROW(op->bias, m, 0, "contact offsets"));
-    TALUS_TRY(TALUS_GROW(op->incidence_start, bodies + 1, 0, "body contacts"));
+    TALUS_TRY(TALUS_GROW(op->incidence_start, bodies + 2, 0, "body contacts"));
     TALUS_TRY(TALUS_GROW(op->incidence, 2 * m, 0, "body contacts"));
     TALUS_TRY(TALUS_GROW(p->length, bodies, 0, "body lengths"));
     TALUS_TRY(reserve_optional(p, sizes));
@@ -138,25 +139,12 @@ static int record_of(const TalusOperator *op, int i, int side)
     return general < 0 ? i : i + general + side;
 }
 
-/* Fills op->incidence_start and op->incidence by a counting sort by body; the contacts of a body keep their order.
- * Bodies that impulses do not move get no entries: a drum would have thousands, which nothing reads. */
-static void list_incidences(TalusOperator *op)
+/* TalusIncidenceFn: the entries of op->incidence. Bodies that impulses do not move get none: a drum would have thousands,
+ * which nothing reads. */
+static int32_t incidence_entry(const void *context, const TalusOperator *op, int i, int side)
 {
-    int32_t *start = op->incidence_start;
-    memset(start, 0, ((size_t)op->bodies + 1) * sizeof *start);
-    for (int i = 0; i < op->blocks; i++)
-        for (int side = 0; side < 2; side++)
-            if (talus_body_yields(op, op->pair[i][side]))
-                start[op->pair[i][side] + 1]++;
-    for (int b = 0; b < op->bodies; b++)
-        start[b + 1] += start[b];
-    for (int i = 0; i < op->blocks; i++)
-        for (int side = 0; side < 2; side++)
-            if (talus_body_yields(op, op->pair[i][side]))
-                op->incidence[start[op->pair[i][side]]++] = 2 * record_of(op, i, side) + side;
-    for (int b = op->bodies; b > 0; b--) /* start[b] has become the end of body b */
-        start[b] = start[b - 1];
-    start[0] = 0;
+    (void)context;
+    return talus_body_yields(op, op->pair[i][side]) ? 2 * record_of(op, i, side) + side : -1;
 }
 
 /* Rejects the problem unless its last op->joints blocks are free joints. */
@@ -175,7 +163,7 @@ TalusStatus talus_problem_finish(TalusProblem *p)
 {
     p->has_certificate = false; /* that of the previous problem */
     TALUS_TRY(check_joints(&p->op));
-    list_incidences(&p->op);
+    talus_list_incidences(&p->op, incidence_entry, NULL, p->op.incidence_start, p->op.incidence);
     TALUS_TRY(talus_backend_cpu.op.reserve_scratch(&p->op));
     TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_fill_diagonals(p);

@@ -5,6 +5,8 @@
 
 #include "backend/operator.h"
 
+#include <stdatomic.h>
+
 /* Classes of contacts. Classes 0 to 61 are colours; each contact gets the lowest colour that is free at both bodies,
  * in the order of falling priority (backend/priority.h). CLASS_OVERFLOW: contacts for which no colour was free; they
  * are swept one by one. CLASS_HEAVY: contacts of a heavy body, which is one with more than HEAVY_CONTACTS contacts and
@@ -18,14 +20,26 @@ enum {
     HEAVY_CONTACTS = 40
 };
 
+/* The contacts of a body without a class, by falling priority. */
+typedef struct TalusColourQueue {
+    uint64_t used;         /* bit c: colour c is taken at this body */
+    _Atomic int32_t first; /* the contact order[at]; -1: none is left */
+    int32_t at, end;       /* place of the first contact in `order`, and of the end */
+} TalusColourQueue;
+
 /* Classes of contacts. Runs: 0 sphere-sphere, 1 sphere-fixed, 2 general; heavy and overflow contacts count as run 2. */
 typedef struct TalusColouring {
     uint8_t *class_of;  /* [blocks] */
     int32_t *place;     /* [blocks]: index within its class and run */
-    uint64_t *used;     /* bit c: colour c is taken at this body; for an explicit matrix by block */
+    uint64_t *used;     /* [blocks] of an explicit matrix. bit c: colour c is taken at this block */
     uint64_t *priority; /* [blocks] */
-    int32_t *order;     /* [blocks]: contacts by falling priority */
-    int32_t *bucket;    /* first index in `order` of each bucket of priorities */
+    /* Work space of talus_colour_contacts: `order` has the contacts of each body by falling priority, those of body b from
+     * start[b] on. By chunk of contacts: `coloured`, number of contacts that got their class from its thread in the last
+     * pass; count_of, its contacts by class and run. */
+    int32_t *start, *order;
+    TalusColourQueue *queue; /* [bodies] */
+    int32_t *coloured;
+    int32_t (*count_of)[CLASSES][3];
     int count[CLASSES][3]; /* contacts by class and run */
     int colours;           /* number of colours in use: 0 .. colours - 1 */
 } TalusColouring;

@@ -132,24 +132,39 @@ static TalusStatus reserve_snapshot(CpuSnapshot *s, size_t slots, const TalusCon
     return TALUS_GROW(s->list.impulse, contacts, 0, "halved step");
 }
 
-/* Copies `count` elements of `element` bytes each; the pointers may be NULL if count is 0. */
-static void copy_elements(void *to, const void *from, int count, size_t element)
+/* A copy of bytes. */
+typedef struct Copy {
+    char *to;
+    const char *from;
+} Copy;
+
+static void copy_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
+    const Copy *copy = context;
+    (void)chunk;
+    memcpy(copy->to + begin, copy->from + begin, (size_t)(end - begin));
+}
+
+/* Copies `count` elements of `element` bytes each; the pointers may be NULL if count is 0. */
+static void copy_elements(const CpuEngine *e, void *to, const void *from, int count, size_t element)
+{
+    enum { BYTES = 1 << 16 }; /* per chunk */
+    Copy copy = {to, from};
     if (count > 0)
-        memcpy(to, from, (size_t)count * element);
+        talus_parallel(e->pool, (int64_t)count * (int64_t)element, BYTES, copy_chunk, &copy);
 }
 
 /* Copies counts and elements of a contact list into the arrays of `to`, which have the capacity. */
-static void copy_list(TalusContactList *to, const TalusContactList *from)
+static void copy_list(const CpuEngine *e, TalusContactList *to, const TalusContactList *from)
 {
     TalusContactList arrays = *to;
     *to = *from;
     to->contact = arrays.contact;
     to->arms = arrays.arms;
     to->impulse = arrays.impulse;
-    copy_elements(to->contact, from->contact, from->count, sizeof *to->contact);
-    copy_elements(to->arms, from->arms, from->general, sizeof *to->arms);
-    copy_elements(to->impulse, from->impulse, from->count, sizeof *to->impulse);
+    copy_elements(e, to->contact, from->contact, from->count, sizeof *to->contact);
+    copy_elements(e, to->arms, from->arms, from->general, sizeof *to->arms);
+    copy_elements(e, to->impulse, from->impulse, from->count, sizeof *to->impulse);
 }
 
 TalusStatus cpu_snapshot(TalusEngine *engine)
@@ -158,11 +173,11 @@ TalusStatus cpu_snapshot(TalusEngine *engine)
     CpuSnapshot *s = &e->snapshot;
     const TalusBodyArrays *b = &e->bodies;
     TALUS_TRY(reserve_snapshot(s, (size_t)b->slots, e->contacts));
-    copy_elements(s->position, b->position, b->slots, sizeof *b->position);
-    copy_elements(s->velocity, b->velocity, b->slots, sizeof *b->velocity);
-    copy_elements(s->spin, b->spin, b->slots, sizeof *b->spin);
-    copy_elements(s->orientation, b->orientation, b->slots, sizeof *b->orientation);
-    copy_list(&s->list, e->contacts);
+    copy_elements(e, s->position, b->position, b->slots, sizeof *b->position);
+    copy_elements(e, s->velocity, b->velocity, b->slots, sizeof *b->velocity);
+    copy_elements(e, s->spin, b->spin, b->slots, sizeof *b->spin);
+    copy_elements(e, s->orientation, b->orientation, b->slots, sizeof *b->orientation);
+    copy_list(e, &s->list, e->contacts);
     return TALUS_OK;
 }
 
@@ -173,10 +188,10 @@ TalusStatus cpu_rollback(TalusEngine *engine)
     CpuEngine *e = cpu_engine(engine);
     const CpuSnapshot *s = &e->snapshot;
     TalusBodyArrays *b = &e->bodies;
-    copy_elements(b->position, s->position, b->slots, sizeof *b->position);
-    copy_elements(b->velocity, s->velocity, b->slots, sizeof *b->velocity);
-    copy_elements(b->spin, s->spin, b->slots, sizeof *b->spin);
-    copy_elements(b->orientation, s->orientation, b->slots, sizeof *b->orientation);
+    copy_elements(e, b->position, s->position, b->slots, sizeof *b->position);
+    copy_elements(e, b->velocity, s->velocity, b->slots, sizeof *b->velocity);
+    copy_elements(e, b->spin, s->spin, b->slots, sizeof *b->spin);
+    copy_elements(e, b->orientation, s->orientation, b->slots, sizeof *b->orientation);
     return cpu_put_contacts(engine, &s->list);
 }
 
