@@ -133,8 +133,8 @@ static TalusStatus check_found(const TalusEngine *e, const CuFound *found)
         return talus_refuse_sphere_size(found->bad_sphere, radius, size);
     }
     TALUS_TRY(talus_check_period_fit(&found->fit));
-    TALUS_TRY(talus_check_contact_count(found->sphere_sphere, INT32_MAX / 3));
-    return talus_check_pair_count(found->candidates, INT32_MAX / 2);
+    TALUS_TRY(talus_check_contact_count((double)found->sphere_sphere, INT32_MAX / 3));
+    return talus_check_pair_count((double)found->candidates, INT32_MAX / 2);
 }
 
 /* Builds the grid and counts candidates and contacts of two free spheres; once more, with more memory, if the walls did
@@ -203,9 +203,9 @@ static TalusStatus write_pairs_and_count_contacts(TalusEngine *e, CuDetect *d, C
     TALUS_TRY(cu_check(e->cu));
     if (found->unsupported != ~0ull)
         return refuse_pair(e, found->unsupported);
-    double contacts = found->sphere_sphere + found->sphere_fixed + found->general;
+    double contacts = (double)(found->sphere_sphere + found->sphere_fixed + found->general);
     TALUS_TRY(talus_check_contact_count(contacts, INT32_MAX / 3));
-    TALUS_TRY(talus_check_contact_count(found->general, INT32_MAX / 4));
+    TALUS_TRY(talus_check_contact_count((double)found->general, INT32_MAX / 4));
     if ((size_t)contacts > list->pair.capacity || (size_t)contacts > list->slot_b.capacity) {
         TALUS_TRY(reserve_pairs(list, (int64_t)contacts));
         cu_pairs_write(d, list, spheres); /* the larger arrays do not have the pairs yet */

@@ -48,7 +48,7 @@ struct CuFound {
     TalusFit fit;            /* limits of periodic space (collide/fit.h) */
     /* numbers of contacts of two free spheres, of candidates, of contacts of spheres with fixed bodies, and of general
      * contacts */
-    double sphere_sphere, candidates, sphere_fixed, general;
+    unsigned long long sphere_sphere, candidates, sphere_fixed, general;
     uint32_t grouped[CU_KINDS]; /* number of grouped candidates of each CU_KIND_ */
     unsigned long long
         unsupported; /* lowest pair of slots, a << 32 | b, whose shapes have no contact function; ~0: none */

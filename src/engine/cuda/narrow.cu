@@ -160,10 +160,9 @@ static __device__ inline void store_count(int candidates, int64_t k, int contact
     total[fixed ? 0 : 1] += contacts;
 }
 
-/* Counts the contacts of each candidate that has a closed form of spheres; groups all other candidates by kind. Sets
- * sphere_fixed and general of CuFound to the numbers counted here. */
-static __global__ void count_or_group(CuDetect d, int candidates, uint32_t *count,
-                                      CuTallies *tallies)
+/* Counts the contacts of each candidate that has a closed form of spheres; groups all other candidates by kind. Adds the
+ * numbers counted here to sphere_fixed and general of CuFound. */
+static __global__ void count_or_group(CuDetect d, int candidates, uint32_t *count)
 {
     int64_t k = item_index();
     double total[2] = {0.0, 0.0};
@@ -178,12 +177,7 @@ static __global__ void count_or_group(CuDetect d, int candidates, uint32_t *coun
     } else if (k == candidates) {
         store_count(candidates, k, 0, true, count, total);
     }
-    CuSums<2, 0> sums;
-    sums.add(total);
-    if (reduce_grid(tallies, sums, total)) {
-        d.grid->found.sphere_fixed = total[0];
-        d.grid->found.general = total[1];
-    }
+    add_block_counts(total, {&d.grid->found.sphere_fixed, &d.grid->found.general});
 }
 
 /* ---- write ---- */
@@ -251,7 +245,7 @@ static __global__ void write_sphere_contacts(CuDetect d, int candidates, const u
  * to the list. One kernel for both, because it takes long to compile. Records in CuFound pairs without a contact
  * function. */
 static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_t *count,
-                                             CuList list, bool write, CuTallies *tallies)
+                                             CuList list, bool write)
 {
     double total[2] = {0.0, 0.0};
     int64_t step = grid_stride(), k;
@@ -270,12 +264,7 @@ static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_
     }
     if (write)
         return;
-    CuSums<2, 0> sums;
-    sums.add(total);
-    if (reduce_grid(tallies, sums, total)) {
-        d.grid->found.sphere_fixed += total[0];
-        d.grid->found.general += total[1];
-    }
+    add_block_counts(total, {&d.grid->found.sphere_fixed, &d.grid->found.general});
 }
 
 /* ---- both ---- */
@@ -283,10 +272,10 @@ static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_
 TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count)
 {
     unsigned blocks = blocks_for((int64_t)candidates + 1, 128);
-    launch_block(d->cu, count_or_group, blocks, 128, *d, candidates, count, d->cu->tallies);
+    launch_block(d->cu, count_or_group, blocks, 128, *d, candidates, count);
     if (d->complex_shapes)
         launch_block(d->cu, find_grouped_contacts, grouped_blocks(candidates), 128, *d, candidates,
-                     count, CuList{}, false, d->cu->tallies);
+                     count, CuList{}, false);
     return cu_scan(d->cu, count, count, 2 * ((int64_t)candidates + 1));
 }
 
@@ -296,5 +285,5 @@ void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, cons
            *list);
     if (d->complex_shapes)
         launch_block(d->cu, find_grouped_contacts, grouped_blocks(candidates), 128, *d, candidates,
-                     count, *list, true, d->cu->tallies);
+                     count, *list, true);
 }

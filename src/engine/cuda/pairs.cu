@@ -386,8 +386,7 @@ template <int MODE> static __device__ inline void search_partners(Searcher &s)
 /* Counting search from each body: fills d.count, d.mask, and sphere_sphere and candidates of CuFound. Three blocks per
  * multiprocessor leave 80 registers per thread; the 64 registers of four blocks would not suffice for the exact
  * test. */
-template <int MODE>
-static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuTallies *tallies)
+template <int MODE> static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d)
 {
     __shared__ DeferredPairs pairs;
     int64_t p = item_index();
@@ -405,15 +404,11 @@ static __global__ void __launch_bounds__(THREADS, 3) count_pairs(CuDetect d, CuT
     } else if (p <= d.slots) {
         d.count[p] = d.count[d.slots + 1 + p] = 0;
     }
-    CuSums<2, 0> sums;
-    sums.add(total);
-    if (reduce_grid(tallies, sums, total)) {
-        d.grid->found.sphere_sphere = total[0];
-        d.grid->found.candidates = total[1];
-    }
+    CuFound *found = &d.grid->found;
+    add_block_counts(total, {&found->sphere_sphere, &found->candidates});
 }
 
-typedef void CountKernel(CuDetect, CuTallies *);
+typedef void CountKernel(CuDetect);
 typedef void WriteKernel(CuDetect, Output, uint32_t);
 
 /* Returns the kernel whose MODE the world needs. */
@@ -428,7 +423,7 @@ TalusStatus cu_pairs_count(const CuDetect *d)
     unsigned blocks = blocks_for(d->slots + 1);
     CountKernel *kernel = choose_kernel<CountKernel>(
         d, count_pairs<COUNT>, count_pairs<COUNT | RICH>, count_pairs<COUNT | RICH | PERIODIC>);
-    launch_block(d->cu, kernel, blocks, THREADS, *d, d->cu->tallies);
+    launch_block(d->cu, kernel, blocks, THREADS, *d);
     return cu_scan(d->cu, d->count, d->count, 2 * (d->slots + 1));
 }
 

@@ -147,12 +147,13 @@ static void format_kernel_name(const void *kernel, char text[NAME_LENGTH])
     char *whole = abi::__cxa_demangle(mangled, nullptr, nullptr, nullptr);
     std::string name = whole ? whole : mangled;
     free(whole);
-    const char internal[] = "(anonymous namespace)::";
-    for (size_t at; (at = name.find(internal)) != std::string::npos;)
-        name.erase(at, sizeof internal - 1);
-    name.erase(name.find('(') == std::string::npos ? name.size() : name.rfind('('));
     if (name.rfind("void ", 0) == 0)
         name.erase(0, 5);
+    size_t end =
+        0; /* of the name: the arguments begin at a parenthesis outside the template's brackets */
+    for (int depth = 0; end < name.size() && (depth > 0 || name[end] != '('); end++)
+        depth += (name[end] == '<') - (name[end] == '>');
+    name.erase(end);
     snprintf(text, NAME_LENGTH, "%s", name.c_str());
 #else
     (void)kernel;

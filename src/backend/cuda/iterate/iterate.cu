@@ -350,6 +350,16 @@ static void launch_resident(const Stretch *s, const IterateState *state)
                        (unsigned)s->kernels.resident_threads, run);
 }
 
+/* True if a profile is on and the steps launched so far have stopped: further ones would be timed, and do nothing. */
+static bool is_seen_to_stop(const Stretch *s)
+{
+    IterateState seen[2];
+    if (!talus_profile_is_on())
+        return false;
+    cu_get(s->cu, seen, shared_of(s->cu)->device_state.at, sizeof seen);
+    return seen[0].stop || seen[1].stop;
+}
+
 /* Launches all steps of the stretch, singly and in batches, and the kernel that concludes them. */
 static void launch_steps(Stretch *s, bool momentum, const IterateState *state)
 {
@@ -359,8 +369,10 @@ static void launch_steps(Stretch *s, bool momentum, const IterateState *state)
     while (s->launched < s->lead && s->launched < s->left)
         launch_next_step(s);
     bool going = launch_batches(s);
-    while (going && s->launched < s->left)
+    while (going && s->launched < s->left) {
         launch_next_step(s);
+        going = !is_seen_to_stop(s);
+    }
     launch_overlapped(s->cu, s->kernels.conclude, 1, BODY_THREADS, next_parity(s), seen_value(s));
 }
 
