@@ -160,7 +160,18 @@ static void format_kernel_name(const void *kernel, char text[NAME_LENGTH])
 #endif
 }
 
-/* Returns the name of a kernel, valid until the program ends. */
+static void load_kernel_code(const void *kernel)
+{
+#ifndef TALUS_EMULATED
+    cudaFuncAttributes unused;
+    (void)cudaFuncGetAttributes(&unused, kernel); /* a launch reports the error */
+#else
+    (void)kernel;
+#endif
+}
+
+/* Returns the name of a kernel, valid until the program ends. The first call for a kernel loads its code on the device,
+ * which would else count as time of its first launch. */
 static const char *kernel_name(const void *kernel)
 {
     static std::mutex mutex;
@@ -172,6 +183,7 @@ static const char *kernel_name(const void *kernel)
     for (auto &k : known) {
         if (!k.kernel) {
             k.kernel = kernel;
+            load_kernel_code(kernel);
             format_kernel_name(kernel, k.name);
         }
         if (k.kernel == kernel)
@@ -182,6 +194,8 @@ static const char *kernel_name(const void *kernel)
 
 void CuTimer::start()
 {
+    if (!name)
+        name = kernel_name(kernel);
     for (cudaEvent_t &event : cu->timer)
         if (!event)
             cu_note_error(cu, cudaEventCreate(&event), "event");
@@ -194,7 +208,7 @@ void CuTimer::finish()
     cu_note_error(cu, cudaEventRecord(cu->timer[1], cu->stream), "event");
     cu_note_error(cu, cudaEventSynchronize(cu->timer[1]), "wait");
     cu_note_error(cu, cudaEventElapsedTime(&ms, cu->timer[0], cu->timer[1]), "event");
-    talus_profile_add(name ? name : kernel_name(kernel), 1e-3 * (double)ms);
+    talus_profile_add(name, 1e-3 * (double)ms);
 }
 
 /* ---- memory ---- */

@@ -33,7 +33,7 @@ static IterateKernels kernels_for()
                           iterate_contacts<T, ROWS, GENERAL, MOMENTUM, EXACT, true>,
                           iterate_conclude<MOMENTUM, sizeof(T) == sizeof(float)>,
                           iterate_resident<T, ROWS, GENERAL, MOMENTUM, EXACT>,
-                          resident_threads<T>()};
+                          resident_threads<T, MOMENTUM>()};
 }
 
 template <class T, int ROWS> static inline IterateKernels kernels_for(bool general, bool momentum)

@@ -319,12 +319,13 @@ static __device__ inline void step_held(const StepScalars &c, int2 contacts,
         store_vector<ROWS>((T *)args.x[0], i, held[k].x, fourth_of(held_base(held[k]), 0));
         sums.add(c, terms);
     }
-    sums.template add_to<resident_threads<T>()>(tally);
+    sums.template add_to<resident_threads<T, MOMENTUM>()>(tally);
 }
 
 /* The kernel: at most run.steps iterations (ResidentRun). */
 template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT>
-static __global__ void __launch_bounds__(resident_threads<T>(), 1) iterate_resident(ResidentRun run)
+static __global__ void __launch_bounds__(resident_threads<T, MOMENTUM>(), 1)
+    iterate_resident(ResidentRun run)
 {
     __shared__ IterateState state;
     HeldContact<T, ROWS> held[RESIDENT_PER_THREAD];
