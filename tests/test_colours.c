@@ -256,6 +256,30 @@ TEST(ties_are_broken_by_keys)
     }
 }
 
+/* Several threads give the classes and places that one thread gives. */
+TEST(threads_give_the_same_colours)
+{
+    TalusPool *pool;
+    REQUIRE_OK(talus_pool_create(4, &pool));
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        Graph *g = random_graph(seed);
+        TalusColouring one = colour(g), several = colour(g); /* which allocates what both need */
+        size_t blocks = (size_t)g->op.blocks;
+        memset(several.class_of, 0, blocks);
+        memset(several.place, 0, blocks * sizeof *several.place);
+        g->op.pool = pool;
+        CHECK_OK(talus_colour_in_parallel(&g->op, &several));
+        CHECK(memcmp(one.class_of, several.class_of, blocks) == 0);
+        CHECK(memcmp(one.place, several.place, blocks * sizeof *one.place) == 0);
+        CHECK(memcmp(one.count, several.count, sizeof one.count) == 0);
+        CHECK_INT(several.colours, one.colours);
+        talus_colouring_clear(&one);
+        talus_colouring_clear(&several);
+        free(g);
+    }
+    talus_pool_destroy(pool);
+}
+
 /* The places within a class and run are 0, 1, .., in contact order. */
 TEST(places_follow_contact_order)
 {
@@ -309,6 +333,7 @@ int main(void)
     RUN(first_fit_by_falling_priority);
     RUN(colours_do_not_depend_on_places_in_lists);
     RUN(ties_are_broken_by_keys);
+    RUN(threads_give_the_same_colours);
     RUN(places_follow_contact_order);
     RUN(index_within_a_pair_is_bounded);
     RUN(no_contacts);

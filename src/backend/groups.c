@@ -56,24 +56,30 @@ static TalusStatus cut_run(TalusGroups *g, const TalusFirstBodies *first, int be
 TalusStatus talus_groups_cut_contacts(TalusGroups *g, const TalusFirstBodies *first,
                                       const int run_end[3])
 {
+    TalusStatus status = TALUS_OK;
     g->count = 0;
     for (int run = 0; run < 3; run++)
-        TALUS_TRY(cut_run(g, first, run > 0 ? run_end[run - 1] : 0, run_end[run]));
-    return end_groups(g, run_end[2]);
+        TALUS_THEN(status, cut_run(g, first, run > 0 ? run_end[run - 1] : 0, run_end[run]));
+    TALUS_THEN(status, end_groups(g, run_end[2]));
+    g->count = status == TALUS_OK ? g->count : 0;
+    return status;
 }
 
 TalusStatus talus_groups_cut_bodies(TalusGroups *g, const uint64_t *id, const uint32_t *slot,
                                     int count)
 {
+    TalusStatus status = TALUS_OK;
     uint64_t last = 0;
     g->count = 0;
-    for (int k = 0; k < count; k++) {
+    for (int k = 0; k < count && status == TALUS_OK; k++) {
         uint64_t block = number_block(id[slot ? slot[k] : (uint32_t)k]);
         if (k == 0 || block != last)
-            TALUS_TRY(start_group(g, k));
+            status = start_group(g, k);
         last = block;
     }
-    return end_groups(g, count);
+    TALUS_THEN(status, end_groups(g, count));
+    g->count = status == TALUS_OK ? g->count : 0;
+    return status;
 }
 
 /* Arguments of talus_groups_for_each, for call_for_group. */

@@ -33,10 +33,11 @@ typedef struct Header {
 enum { NAMES = 1024 };
 static Use names[NAMES];
 static Use rest = {.state = NAMED, .name = "further names"},
+           files = {.state = NAMED, .name = "files"},
            external = {.state = NAMED, .name = "other libraries"};
 
-static atomic_uint_fast64_t allocation_count; /* since the start of the program */
-static atomic_size_t bytes_now, bytes_peak;   /* talus_memory_now, talus_memory_peak */
+static atomic_uint_fast64_t allocation_count;              /* since the start of the program */
+static atomic_size_t bytes_now, bytes_peak, bytes_highest; /* talus_memory_now, _peak, _highest */
 static atomic_long fail_countdown; /* allocations up to the one that is to fail; 0: none */
 
 uint64_t talus_allocation_count(void)
@@ -54,23 +55,30 @@ size_t talus_memory_peak(void)
     return atomic_load(&bytes_peak);
 }
 
+size_t talus_memory_highest(void)
+{
+    return atomic_load(&bytes_highest);
+}
+
 void talus_memory_reset_peak(void)
 {
     atomic_store(&bytes_peak, atomic_load(&bytes_now));
 }
 
-/* Adds to a number of bytes and raises its peak. */
-static void add_bytes(atomic_size_t *sum, atomic_size_t *largest, size_t bytes)
+/* Raises a peak to `now`, if that is more. */
+static void raise_peak(atomic_size_t *largest, size_t now)
 {
-    size_t now = atomic_fetch_add(sum, bytes) + bytes, peak = atomic_load(largest);
+    size_t peak = atomic_load(largest);
     while (now > peak && !atomic_compare_exchange_weak(largest, &peak, now))
         ;
 }
 
 static void count_bytes(Use *use, size_t bytes)
 {
-    add_bytes(&bytes_now, &bytes_peak, bytes);
-    add_bytes(&use->now, &use->peak, bytes);
+    size_t now = atomic_fetch_add(&bytes_now, bytes) + bytes;
+    raise_peak(&bytes_peak, now);
+    raise_peak(&bytes_highest, now);
+    raise_peak(&use->peak, atomic_fetch_add(&use->now, bytes) + bytes);
 }
 
 static void uncount_bytes(Use *use, size_t bytes)
@@ -83,7 +91,8 @@ static void uncount_bytes(Use *use, size_t bytes)
 static bool is_or_becomes(Use *use, const char *name)
 {
     int free = FREE;
-    if (atomic_compare_exchange_strong(&use->state, &free, TAKEN)) {
+    if (atomic_load(&use->state) == FREE &&
+        atomic_compare_exchange_strong(&use->state, &free, TAKEN)) {
         strncpy(use->name, name, sizeof use->name - 1);
         atomic_store(&use->state, NAMED);
         return true;
@@ -93,10 +102,12 @@ static bool is_or_becomes(Use *use, const char *name)
     return strncmp(use->name, name, sizeof use->name - 1) == 0;
 }
 
-/* Returns where blocks of this name are counted. */
+/* Returns where blocks of this name are counted. Names of files are without number, and are counted together. */
 static Use *find_use(const char *name)
 {
     uint32_t hash = 2166136261u; /* FNV-1a */
+    if (strpbrk(name, "./"))
+        return &files;
     for (size_t i = 0; name[i] && i + 1 < sizeof names[0].name; i++)
         hash = (hash ^ (unsigned char)name[i]) * 16777619u;
     for (int i = 0; i < NAMES; i++)
@@ -124,6 +135,7 @@ int talus_memory_uses(TalusMemoryUse *use, int limit)
 {
     int count = insert_use(use, 0, limit, &external);
     count = insert_use(use, count, limit, &rest);
+    count = insert_use(use, count, limit, &files);
     for (int i = 0; i < NAMES; i++)
         if (atomic_load(&names[i].state) == NAMED)
             count = insert_use(use, count, limit, &names[i]);

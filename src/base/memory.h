@@ -60,14 +60,16 @@ TalusStatus talus_copy_text(const char *text, const char *what, char **out);
 size_t talus_memory_now(void);
 size_t talus_memory_peak(void);
 void talus_memory_reset_peak(void);
+/* The peak since the start of the program, whatever was reset. */
+size_t talus_memory_highest(void);
 
 /* Bytes of all blocks of one name: now, and at their own peak (the peaks of two names may be at different times). */
 typedef struct TalusMemoryUse {
     const char *name; /* valid until the program ends */
     size_t now, peak; /* bytes */
 } TalusMemoryUse;
-/* Writes the uses of up to `limit` names, by falling peak; returns how many were written. Memory of other libraries and
- * of names beyond the first 1023 has names of its own. */
+/* Writes the uses of up to `limit` names, by falling peak; returns how many were written. Memory of other libraries, of
+ * files (names with a dot or slash) and of names beyond the first 1024 has names of its own. */
 int talus_memory_uses(TalusMemoryUse *use, int limit);
 
 /* Counts memory that another library has allocated for this one: replaces the `before` bytes that were counted for it

@@ -24,7 +24,7 @@ enum { SPINS = 200 };
 enum { SPINS = 20000 };
 #endif
 /* Maximum number of threads of a pool. Threads run chunks of others in loops of more than STEAL_ABOVE chunks per
- * thread. */
+ * thread, and in loops over single items, which may differ much. */
 enum { MAX_THREADS = 1024, STEAL_ABOVE = 4 };
 
 /* One thread's share of a loop's chunks, on a cache line of its own. */
@@ -194,7 +194,7 @@ static void run_loop(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn 
     pool->context = context;
     pool->count = count;
     pool->grain = grain;
-    pool->steals = talus_chunks(count, grain) > STEAL_ABOVE * (int64_t)pool->threads;
+    pool->steals = grain == 1 || talus_chunks(count, grain) > STEAL_ABOVE * (int64_t)pool->threads;
     if (pool->steals)
         deal_shares(pool, talus_chunks(count, grain));
     atomic_store(&pool->busy, pool->started);

@@ -1,8 +1,6 @@
 /* base/profile.c - seconds and bytes by stage and loop (profile.h). */
 #include "base/profile.h"
 
-#include "base/timer.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -81,17 +79,6 @@ void talus_profile_add(const char *loop, double seconds)
     }
     expected_bytes = 0.0;
     pthread_mutex_unlock(&mutex);
-}
-
-double talus_profile_begin(void)
-{
-    return talus_profile_is_on() ? talus_now() : 0.0;
-}
-
-void talus_profile_end(const char *name, double begin)
-{
-    if (begin > 0.0 && talus_profile_is_on())
-        talus_profile_add(name, talus_now() - begin);
 }
 
 static int compare_seconds(const void *a, const void *b)

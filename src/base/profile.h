@@ -30,11 +30,6 @@ void talus_profile_expect_bytes(double bytes);
 /* Adds a call of a loop. The name must stay valid; equal names are one loop. */
 void talus_profile_add(const char *loop, double seconds);
 
-/* For long parts that are not loops: the time now while a profile is on, else 0; and adds the time since as a call of a
- * loop of that name. */
-double talus_profile_begin(void);
-void talus_profile_end(const char *name, double begin);
-
 /* Writes up to `limit` rows, by falling seconds; returns how many were written. */
 int talus_profile_rows(TalusProfileRow *row, int limit);
 

@@ -1,14 +1,10 @@
-/* backend/cpu/colour.c - greedy colouring by falling priority (backend/priority.h), in parallel.
+/* backend/cpu/colour.c - greedy colouring by falling priority (backend/priority.h).
  *
- * Each body has a queue of its contacts by falling priority. A contact that is the first in the queues of both bodies
- * takes the lowest colour that is free at both, and leaves the queues. No other contact can then touch these bodies, so
- * threads need no locks, and whatever their order, contacts get the colours that one thread would give them by falling
- * priority. Some contact is always first in both queues: the one of highest priority that is left. The thread that takes
- * a contact out of its queues looks at those that are first there next; sequentially consistent operations on `first`
- * ensure that of two threads that make the same contact ready at the same time, at least one sees it. */
+ * Several threads colour many contacts by colour_parallel.c, which gives the same classes but takes twice the work. Here
+ * contacts are sorted by priority in linear time, by a counting sort by the leading bits into about one bucket for each
+ * contact, then by insertion within buckets, and coloured in that order. */
 #include "backend/cpu/colour.h"
 
-#include "backend/incidence.h"
 #include "backend/priority.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -16,310 +12,116 @@
 
 #include <string.h>
 
-/* GRAIN: contacts per chunk. QUEUE_GRAIN: queues per chunk. Queues up to SHORT are sorted by insertion. STACK: contacts
- * that a thread has taken and not coloured yet, at most. */
-enum { GRAIN = 4096, QUEUE_GRAIN = 1024, SHORT = 64, STACK = 256 };
-
-/* In place of a class: the contact has none yet; a thread has taken it. */
-enum { NO_CLASS = 255, TAKEN = 254 };
+/* Number of contacts from which several threads colour them. */
+enum { PARALLEL_FROM = 16384 };
 
 _Static_assert((int)HEAVY_CONTACTS < (int)TALUS_PAIR_INDICES,
                "priorities of contacts with colours");
 
-/* Arguments of the loops. */
-typedef struct Pass {
-    const TalusOperator *op;
-    TalusColouring *c;
-    bool shared; /* several threads colour at the same time */
-} Pass;
+/* ---- order ---- */
 
-/* Returns the run (storage form) of contact i: 0 sphere-sphere, 1 sphere-fixed, 2 general. */
-static int run_of(const TalusOperator *op, int i)
+/* Sorts the contacts order[0] to order[count - 1] by talus_coloured_before, by insertion. */
+static void sort_bucket(const TalusOperator *op, const uint64_t *priority, int32_t *order,
+                        int count)
 {
-    return i < op->sphere_sphere ? 0 : i < op->sphere_sphere + op->sphere_fixed ? 1 : 2;
-}
-
-/* True if loops over a colour write the velocity of the contact's body a (side 0) or b (1): those over packs of spheres
- * write both bodies, other loops skip bodies that impulses do not move. */
-static bool is_written(const TalusOperator *op, int i, int side)
-{
-    int32_t body = op->pair[i][side];
-    return body >= 0 && (run_of(op, i) < 2 || talus_body_yields(op, body));
-}
-
-/* ---- queues ---- */
-
-/* TalusIncidenceFn: contacts that need a colour are in the queues of the bodies that their loops write. */
-static int32_t queue_entry(const void *context, const TalusOperator *op, int i, int side)
-{
-    const uint8_t *class_of = context;
-    return class_of[i] == NO_CLASS && is_written(op, i, side) ? i : -1;
-}
-
-/* True if contact i is coloured before contact j: its priority is higher or, if equal, talus_tie_comes_first. */
-static bool comes_first(const Pass *p, int32_t i, int32_t j)
-{
-    const uint64_t *priority = p->c->priority;
-    if (priority[i] != priority[j])
-        return priority[i] > priority[j];
-    return talus_tie_comes_first((const int32_t(*)[2])p->op->pair, &p->op->numbers, i, j);
-}
-
-/* Moves queue[at] down the heap queue[0 .. count - 1], whose top is the contact that comes last. */
-static void sift_down(const Pass *p, int32_t *queue, int at, int count)
-{
-    for (int child; (child = 2 * at + 1) < count; at = child) {
-        if (child + 1 < count && comes_first(p, queue[child], queue[child + 1]))
-            child++;
-        if (!comes_first(p, queue[at], queue[child]))
-            return;
-        int32_t moved = queue[at];
-        queue[at] = queue[child];
-        queue[child] = moved;
-    }
-}
-
-/* Sorts a long queue, that of a large sphere that impulses do not move, as a heap. */
-static void sort_long_queue(const Pass *p, int32_t *queue, int count)
-{
-    for (int k = count / 2; k-- > 0;)
-        sift_down(p, queue, k, count);
-    for (int last = count - 1; last > 0; last--) {
-        int32_t moved = queue[0];
-        queue[0] = queue[last];
-        queue[last] = moved;
-        sift_down(p, queue, 0, last);
-    }
-}
-
-static void sort_queue(const Pass *p, int32_t *queue, int count)
-{
-    if (count > SHORT) {
-        sort_long_queue(p, queue, count);
-        return;
-    }
     for (int k = 1; k < count; k++) {
-        int32_t i = queue[k];
+        int32_t i = order[k];
         int to = k;
-        for (; to > 0 && comes_first(p, i, queue[to - 1]); to--)
-            queue[to] = queue[to - 1];
-        queue[to] = i;
+        for (; to > 0 && talus_coloured_before(op, priority, i, order[to - 1]); to--)
+            order[to] = order[to - 1];
+        order[to] = i;
     }
 }
 
-/* Sorts the queues of bodies [begin, end), and frees all colours there. */
-static void sort_queues(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Allocates c's order and bucket; sets the buckets to 0. */
+static TalusStatus reserve_order(TalusColouring *c, size_t blocks, size_t buckets)
 {
-    const Pass *p = context;
-    TalusColouring *c = p->c;
-    (void)chunk;
-    for (int64_t b = begin; b < end; b++) {
-        int begin_of = c->start[b], end_of = c->start[b + 1];
-        sort_queue(p, c->order + begin_of, end_of - begin_of);
-        c->queue[b] = (TalusColourQueue){.at = begin_of, .end = end_of};
-        atomic_init(&c->queue[b].first, begin_of < end_of ? c->order[begin_of] : -1);
-    }
+    TALUS_TRY(TALUS_GROW(c->order, blocks, 0, "colours"));
+    TALUS_TRY(TALUS_GROW(c->bucket, buckets + 1, 0, "colours"));
+    memset(c->bucket, 0, (buckets + 1) * sizeof *c->bucket);
+    return TALUS_OK;
 }
 
-/* Sets the priorities of contacts [begin, end), and the class of those of heavy bodies. */
-static void start_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Fills c->order with the contacts by falling priority. */
+static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
 {
-    const Pass *p = context;
-    const TalusOperator *op = p->op;
-    int heavy = 0;
-    for (int i = (int)begin; i < end; i++) {
-        bool is_heavy =
-            talus_body_is_heavy(op, op->pair[i][0]) || talus_body_is_heavy(op, op->pair[i][1]);
-        p->c->priority[i] = talus_contact_priority((const int32_t(*)[2])op->pair, &op->numbers, i);
-        p->c->class_of[i] = is_heavy ? CLASS_HEAVY : NO_CLASS;
-        heavy += is_heavy;
+    int bits = 1;
+    while (bits < 30 && 1 << bits < op->blocks)
+        bits++;
+    const int buckets = 1 << bits, shift = 64 - bits;
+    TALUS_TRY(reserve_order(c, (size_t)op->blocks, (size_t)buckets));
+    int32_t *start = c->bucket + 1;
+    for (int i = 0; i < op->blocks; i++) {
+        c->priority[i] = talus_contact_priority((const int32_t(*)[2])op->pair, &op->numbers, i);
+        start[~c->priority[i] >> shift]++;
     }
-    p->c->coloured[chunk] = heavy;
+    for (int k = 0, sum = 0; k < buckets; k++) {
+        int count = start[k];
+        start[k] = sum;
+        sum += count;
+    }
+    for (int i = 0; i < op->blocks; i++) /* start[k] becomes the end of bucket k */
+        c->order[start[~c->priority[i] >> shift]++] = i;
+    for (int k = 0; k < buckets; k++)
+        sort_bucket(op, c->priority, c->order + c->bucket[k], c->bucket[k + 1] - c->bucket[k]);
+    return TALUS_OK;
 }
 
 /* ---- colours ---- */
 
-/* Returns the contact that is the first in a body's queue; -1: the queue is empty. What the contact before it wrote is then
- * visible. */
-static int32_t first_of(const TalusColouring *c, int32_t body)
+/* Returns the class of contact i: CLASS_HEAVY if one of its bodies is heavy; else the lowest colour that is free at
+ * both bodies, which it marks as used there; CLASS_OVERFLOW if no colour is free. */
+static int choose_class(const TalusOperator *op, TalusColouring *c, int i)
 {
-    return atomic_load(&c->queue[body].first);
-}
-
-/* Takes the first contact out of a body's queue. */
-static void advance_queue(const Pass *p, int32_t body)
-{
-    TalusColourQueue *q = &p->c->queue[body];
-    int32_t next = ++q->at < q->end ? p->c->order[q->at] : -1;
-    if (p->shared)
-        atomic_store(&q->first, next);
-    else
-        atomic_store_explicit(&q->first, next, memory_order_relaxed);
-}
-
-/* True if contact i is the first in the queues of both bodies and this call takes it, which only one call does. */
-static bool take_contact(const Pass *p, int i)
-{
-    for (int side = 0; side < 2; side++)
-        if (is_written(p->op, i, side) && first_of(p->c, p->op->pair[i][side]) != i)
-            return false;
-    uint8_t none = NO_CLASS;
-    if (p->shared)
-        return __atomic_compare_exchange_n(&p->c->class_of[i], &none, TAKEN, false,
-                                           __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-    bool taken = p->c->class_of[i] == NO_CLASS;
-    p->c->class_of[i] = taken ? TAKEN : p->c->class_of[i];
-    return taken;
-}
-
-/* Sets the class of contact i, which is taken: the lowest colour that is free at both bodies, CLASS_OVERFLOW if none is.
- * Then takes it out of the queues. */
-static void choose_class(const Pass *p, int i)
-{
-    const TalusOperator *op = p->op;
-    TalusColouring *c = p->c;
-    uint64_t taken = 0;
-    for (int side = 0; side < 2; side++)
-        if (is_written(op, i, side))
-            taken |= c->queue[op->pair[i][side]].used;
-    uint64_t open = ~taken & ((UINT64_C(1) << COLOURS) - 1), colour = open & (~open + 1);
-    __atomic_store_n(&c->class_of[i], open ? (uint8_t)__builtin_ctzll(open) : CLASS_OVERFLOW,
-                     __ATOMIC_RELAXED);
-    for (int side = 0; side < 2; side++)
-        if (is_written(op, i, side)) {
-            c->queue[op->pair[i][side]].used |= colour;
-            advance_queue(p, op->pair[i][side]);
-        }
-}
-
-/* Colours contact i, which is taken, then those for which it was the last to wait for, and so on. Returns their number. A
- * contact for which the stack has no room is left to a later pass. */
-static int colour_from(const Pass *p, int i)
-{
-    int32_t stack[STACK];
-    int height = 0, coloured = 0;
-    for (stack[height++] = i; height > 0; coloured++) {
-        i = stack[--height];
-        choose_class(p, i);
-        for (int side = 0; side < 2; side++) {
-            if (!is_written(p->op, i, side))
-                continue;
-            int32_t next = first_of(p->c, p->op->pair[i][side]);
-            if (next >= 0 && height < STACK && take_contact(p, next))
-                stack[height++] = next;
-        }
-    }
-    return coloured;
-}
-
-/* Colours the contacts [begin, end) that need not wait, and what follows from them. */
-static void colour_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    const Pass *p = context;
-    int coloured = 0;
-    for (int i = (int)begin; i < end; i++)
-        if (__atomic_load_n(&p->c->class_of[i], __ATOMIC_RELAXED) == NO_CLASS && take_contact(p, i))
-            coloured += colour_from(p, i);
-    p->c->coloured[chunk] = coloured;
-}
-
-/* Returns the sum of `coloured` over all chunks. */
-static int64_t count_coloured(const Pass *p)
-{
-    int64_t sum = 0;
-    for (int64_t k = 0; k < talus_chunks(p->op->blocks, GRAIN); k++)
-        sum += p->c->coloured[k];
-    return sum;
-}
-
-/* Sets the classes of all contacts that have none; start_contacts has counted the heavy ones as coloured. Mostly one pass
- * does. */
-static void colour_all(Pass *p)
-{
-    for (int64_t left = p->op->blocks - count_coloured(p); left > 0; left -= count_coloured(p))
-        talus_parallel(p->op->pool, p->op->blocks, GRAIN, colour_chunk, p);
-}
-
-/* ---- numbers ---- */
-
-/* Returns the run in which contact i of a class counts. */
-static int counted_run(const TalusOperator *op, int i, int class)
-{
-    return class < COLOURS ? run_of(op, i) : 2;
-}
-
-/* Counts contacts [begin, end) by class and run. */
-static void count_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    const Pass *p = context;
-    int32_t(*count)[3] = p->c->count_of[chunk];
-    memset(count, 0, sizeof p->c->count_of[chunk]);
-    for (int i = (int)begin; i < end; i++)
-        count[p->c->class_of[i]][counted_run(p->op, i, p->c->class_of[i])]++;
-}
-
-/* Numbers contacts [begin, end) within their class and run, from the numbers in count_of on. */
-static void number_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    const Pass *p = context;
-    int32_t(*next)[3] = p->c->count_of[chunk];
-    for (int i = (int)begin; i < end; i++)
-        p->c->place[i] = next[p->c->class_of[i]][counted_run(p->op, i, p->c->class_of[i])]++;
+    int32_t a = op->pair[i][0], b = op->pair[i][1];
+    if (talus_body_is_heavy(op, a) || talus_body_is_heavy(op, b))
+        return CLASS_HEAVY;
+    bool a_written = talus_colour_writes(op, i, 0), b_written = talus_colour_writes(op, i, 1);
+    uint64_t taken = (a_written ? c->used[a] : 0) | (b_written ? c->used[b] : 0);
+    uint64_t open = ~taken & ((UINT64_C(1) << COLOURS) - 1);
+    if (!open)
+        return CLASS_OVERFLOW;
+    uint64_t bit = open & (~open + 1);
+    if (a_written)
+        c->used[a] |= bit;
+    if (b_written)
+        c->used[b] |= bit;
+    return __builtin_ctzll(open);
 }
 
 /* Fills c->count with the number of contacts of each class and run, c->place with each contact's index among these, and
  * c->colours. */
-static void number_contacts(Pass *p)
+static void number_contacts(const TalusOperator *op, TalusColouring *c)
 {
-    TalusColouring *c = p->c;
-    const int64_t chunks = talus_chunks(p->op->blocks, GRAIN);
-    talus_parallel(p->op->pool, p->op->blocks, GRAIN, count_chunk, p);
+    memset(c->count, 0, sizeof c->count);
     c->colours = 0;
-    for (int class = 0; class < CLASSES; class ++)
-        for (int run = 0; run < 3; run++) {
-            int32_t sum = 0;
-            for (int64_t k = 0; k < chunks; k++) {
-                int32_t count = c->count_of[k][class][run];
-                c->count_of[k][class][run] = sum;
-                sum += count;
-            }
-            c->count[class][run] = sum;
-            if (sum > 0 && class < COLOURS)
-                c->colours = class + 1;
-        }
-    talus_parallel(p->op->pool, p->op->blocks, GRAIN, number_chunk, p);
-}
-
-/* ---- the whole ---- */
-
-static TalusStatus reserve(const TalusOperator *op, TalusColouring *c)
-{
-    const size_t blocks = (size_t)op->blocks, bodies = (size_t)op->bodies;
-    const size_t chunks = (size_t)talus_chunks(op->blocks, GRAIN);
-    TALUS_TRY(TALUS_GROW(c->class_of, blocks, 0, "colours"));
-    TALUS_TRY(TALUS_GROW(c->place, blocks, 0, "colours"));
-    TALUS_TRY(TALUS_GROW(c->priority, blocks, 0, "colours"));
-    TALUS_TRY(TALUS_GROW(c->start, bodies + 2, 0, "colours"));
-    TALUS_TRY(TALUS_GROW(c->order, 2 * blocks, 0, "colours"));
-    TALUS_TRY(TALUS_GROW(c->queue, bodies, 0, "colours"));
-    TALUS_TRY(TALUS_GROW(c->coloured, chunks, 0, "colours"));
-    return TALUS_GROW(c->count_of, chunks, 0, "colours");
+    for (int i = 0; i < op->blocks; i++) {
+        int class = c->class_of[i], run = class < COLOURS ? talus_contact_run(op, i) : 2;
+        c->place[i] = c->count[class][run]++;
+        if (class < COLOURS && class >= c->colours)
+            c->colours = class + 1;
+    }
 }
 
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
 {
-    Pass pass = {op, c, talus_pool_threads(op->pool) > 1};
-    TALUS_TRY(reserve(op, c));
-    talus_parallel(op->pool, op->blocks, GRAIN, start_contacts, &pass);
-    talus_list_incidences(op, queue_entry, c->class_of, c->start, c->order);
-    talus_parallel(op->pool, op->bodies, QUEUE_GRAIN, sort_queues, &pass);
-    colour_all(&pass);
-    number_contacts(&pass);
+    size_t blocks = (size_t)op->blocks, bodies = (size_t)op->bodies;
+    TALUS_TRY(TALUS_GROW(c->class_of, blocks, 0, "colours"));
+    TALUS_TRY(TALUS_GROW(c->place, blocks, 0, "colours"));
+    TALUS_TRY(TALUS_GROW(c->priority, blocks, 0, "colours"));
+    if (op->blocks >= PARALLEL_FROM && talus_pool_threads(op->pool) > 1)
+        return talus_colour_in_parallel(op, c);
+    TALUS_TRY(TALUS_GROW(c->used, bodies, 0, "colours"));
+    TALUS_TRY(sort_by_priority(op, c));
+    memset(c->used, 0, bodies * sizeof *c->used);
+    for (int k = 0; k < op->blocks; k++)
+        c->class_of[c->order[k]] = (uint8_t)choose_class(op, c, c->order[k]);
+    number_contacts(op, c);
     return TALUS_OK;
 }
 
 void talus_colouring_clear(TalusColouring *c)
 {
-    TALUS_RELEASE(c->class_of, c->place, c->used, c->priority, c->start, c->order, c->queue,
-                  c->coloured, c->count_of);
+    TALUS_RELEASE(c->class_of, c->place, c->used, c->priority, c->order, c->bucket, c->start,
+                  c->queue, c->coloured, c->count_of);
 }

@@ -3,7 +3,7 @@
 #ifndef TALUS_BACKEND_CPU_COLOUR_H
 #define TALUS_BACKEND_CPU_COLOUR_H
 
-#include "backend/operator.h"
+#include "backend/priority.h"
 
 #include <stdatomic.h>
 
@@ -31,12 +31,15 @@ typedef struct TalusColourQueue {
 typedef struct TalusColouring {
     uint8_t *class_of;  /* [blocks] */
     int32_t *place;     /* [blocks]: index within its class and run */
-    uint64_t *used;     /* [blocks] of an explicit matrix. bit c: colour c is taken at this block */
+    uint64_t *used;     /* bit c: colour c is taken at this body; for an explicit matrix by block */
     uint64_t *priority; /* [blocks] */
-    /* Work space of talus_colour_contacts: `order` has the contacts of each body by falling priority, those of body b from
-     * start[b] on. By chunk of contacts: `coloured`, number of contacts that got their class from its thread in the last
-     * pass; count_of, its contacts by class and run. */
-    int32_t *start, *order;
+    /* Contacts by falling priority: all [blocks], or, for several threads, those of each body, of body b from start[b]
+     * on. */
+    int32_t *order;
+    int32_t *bucket; /* one thread: first index in `order` of each bucket of priorities */
+    /* Several threads; by chunk of contacts: `coloured`, number of contacts that got their class from its thread in the
+     * last pass; count_of, its contacts by class and run */
+    int32_t *start;
     TalusColourQueue *queue; /* [bodies] */
     int32_t *coloured;
     int32_t (*count_of)[CLASSES][3];
@@ -56,8 +59,33 @@ static inline bool talus_body_is_heavy(const TalusOperator *op, int body)
     return body >= 0 && talus_body_contact_count(op, body) > HEAVY_CONTACTS;
 }
 
+/* Returns the run of contact i. */
+static inline int talus_contact_run(const TalusOperator *op, int i)
+{
+    return i < op->sphere_sphere ? 0 : i < op->sphere_sphere + op->sphere_fixed ? 1 : 2;
+}
+
+/* True if loops over a colour write the velocity of the contact's body a (side 0) or b (1): those over packs of spheres
+ * write both bodies, other loops skip bodies that impulses do not move. */
+static inline bool talus_colour_writes(const TalusOperator *op, int i, int side)
+{
+    int32_t body = op->pair[i][side];
+    return body >= 0 && (talus_contact_run(op, i) < 2 || talus_body_yields(op, body));
+}
+
+/* True if contact i is coloured before contact j: its priority is higher or, if equal, talus_tie_comes_first. */
+static inline bool talus_coloured_before(const TalusOperator *op, const uint64_t *priority,
+                                         int32_t i, int32_t j)
+{
+    if (priority[i] != priority[j])
+        return priority[i] > priority[j];
+    return talus_tie_comes_first((const int32_t(*)[2])op->pair, &op->numbers, i, j);
+}
+
 /* Fills the colouring with the classes of a matrix-free operator's contacts; its memory is reused. */
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *colouring);
+/* The same by all threads of the pool; class_of, place and priority have their memory. */
+TalusStatus talus_colour_in_parallel(const TalusOperator *op, TalusColouring *colouring);
 /* Frees the arrays of the colouring. */
 void talus_colouring_clear(TalusColouring *colouring);
 

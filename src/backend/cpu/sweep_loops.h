@@ -148,11 +148,11 @@ KERNEL Real item_change2(const TalusSweep *sweep, const SweepItem *item, const d
 
 /* ---- loops ---- */
 
-/* A parallel loop over packs or items from `first` on. */
+/* A parallel loop over packs or items from `first` on; fixed: the packs are of spheres and fixed bodies. */
 typedef struct Loop {
     TalusSweep *sweep;
     int first;
-    int fixed_from; /* packs from here on, counted from `first`, are of contacts with the fixed world */
+    bool fixed;
 } Loop;
 
 /* Number of items by which prefetching of body records, which are scattered in memory, is ahead. */
@@ -185,33 +185,24 @@ KERNEL Real sweep_range(PackLoop loop, Pack *pack, int64_t begin, int64_t end, R
     return largest;
 }
 
-/* Sweeps packs [begin, end) of a Loop, all with the fixed world or none. Returns the largest squared velocity change. */
-static Real sweep_some(const Loop *loop, int64_t begin, int64_t end, bool fixed)
+/* Sweeps packs [begin, end) of a Loop; stores the largest squared velocity change of the chunk. */
+static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
+    const Loop *loop = context;
     TalusSweep *sweep = loop->sweep;
     const double rho = sweep->options.rho;
     Pack *pack = ARRAYS(sweep)->pack + loop->first;
     Real *term = ARRAYS(sweep)->term + WIDTH * (int64_t)loop->first;
     Real(*velocity)[8] = ARRAYS(sweep)->velocity;
     const Vector share = OP_SPREAD((Real)rho);
-    if (begin >= end)
-        return 0;
-    /* each call is compiled for its constants */
+    double most; /* each call is compiled for its constants */
     if (rho != 1.0)
-        return sweep_range((PackLoop){velocity, share, fixed, true}, pack, begin, end, term);
-    if (fixed)
-        return sweep_range((PackLoop){velocity, share, true, false}, pack, begin, end, term);
-    return sweep_range((PackLoop){velocity, share, false, false}, pack, begin, end, term);
-}
-
-/* Sweeps packs [begin, end) of a Loop; stores the largest squared velocity change of the chunk. */
-static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    const Loop *loop = context;
-    const int64_t split = loop->fixed_from;
-    Real moving = sweep_some(loop, begin, end < split ? end : split, false);
-    Real fixed = sweep_some(loop, begin > split ? begin : split, end, true);
-    loop->sweep->partial[chunk] = moving > fixed ? moving : fixed;
+        most = sweep_range((PackLoop){velocity, share, loop->fixed, true}, pack, begin, end, term);
+    else if (loop->fixed)
+        most = sweep_range((PackLoop){velocity, share, true, false}, pack, begin, end, term);
+    else
+        most = sweep_range((PackLoop){velocity, share, false, false}, pack, begin, end, term);
+    sweep->partial[chunk] = most;
 }
 
 /* Takes the step of `wide` items of one colour, which share no body that impulses move, side by side as for packs, and
@@ -304,7 +295,7 @@ static double run_named(Loop loop, int end, int grain, TalusLoopFn *fn, double m
 static double sweep_heavy(TalusSweep *sweep, double most)
 {
     int first = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
-    most = run_in_parallel(((Loop){sweep, first, 0}), end, ITEM_GRAIN, heavy_chunk, most);
+    most = run_in_parallel(((Loop){sweep, first, false}), end, ITEM_GRAIN, heavy_chunk, most);
     for (int i = first; i < end; i++)
         apply_change(sweep, &sweep->item[i], sweep->change[i - first]);
     return most;
@@ -325,13 +316,14 @@ static double sweep_colours(TalusSweep *sweep, double *largest)
     double most = 0.0;
     for (int c = 0; c < sweep->colouring.colours; c++) {
         const int *packs = sweep->pack_start[c], *items = sweep->item_start + c;
-        const Loop all_packs = {sweep, packs[0], packs[1] - packs[0]};
-        talus_profile_expect_bytes(pack_bytes(packs[1] - packs[0], false) +
-                                   pack_bytes(packs[2] - packs[1], true));
-        most = run_in_parallel(all_packs, packs[2], PACK_GRAIN, pack_chunk, most);
+        const Loop moving = {sweep, packs[0], false}, fixed = {sweep, packs[1], true};
+        const Loop general = {sweep, items[0], false};
+        talus_profile_expect_bytes(pack_bytes(packs[1] - packs[0], false));
+        most = run_in_parallel(moving, packs[1], PACK_GRAIN, pack_chunk, most);
+        talus_profile_expect_bytes(pack_bytes(packs[2] - packs[1], true));
+        most = run_in_parallel(fixed, packs[2], PACK_GRAIN, pack_chunk, most);
         talus_profile_expect_bytes(0.0);
-        most =
-            run_in_parallel(((Loop){sweep, items[0], 0}), items[1], ITEM_GRAIN, item_chunk, most);
+        most = run_in_parallel(general, items[1], ITEM_GRAIN, item_chunk, most);
     }
     for (int i = sweep->item_start[CLASS_OVERFLOW]; i < sweep->item_start[CLASS_HEAVY]; i++)
         most = sweep_items(sweep, &sweep->item[i], 1, (Real)most, item_term(sweep, i));

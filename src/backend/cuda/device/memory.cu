@@ -126,9 +126,10 @@ double cu_copy_speed(void)
             double speed = 2.0 * (double)bytes / (talus_now() - start);
             best = k > 0 && speed > best ? speed : best;
         }
+    bool copied = cu && cu_check(cu) == TALUS_OK;
     cu_clear(from, to);
     cu_context_destroy(cu);
-    return best;
+    return copied ? best : 0.0;
 }
 
 /* ---- profile ---- */
@@ -140,7 +141,7 @@ enum { KERNELS = 1024, NAME_LENGTH = 96 };
 static void format_kernel_name(const void *kernel, char text[NAME_LENGTH])
 {
     snprintf(text, NAME_LENGTH, "kernel");
-#ifndef TALUS_EMULATED
+#if !defined(TALUS_EMULATED) && CUDART_VERSION >= 12030 /* earlier ones do not tell names */
     const char *mangled = nullptr;
     if (cudaFuncGetName(&mangled, kernel) != cudaSuccess || !mangled)
         return;
