@@ -3,8 +3,8 @@
  * The caller starts a loop by raising `generation` and returns when `busy`, the number of workers still in the loop,
  * is zero. Each thread has a contiguous share of the chunks, the same in all loops with equally many chunks, so that
  * data that a thread wrote in one loop is in its cache for the next. A thread that has finished its share runs chunks
- * of the others, unless a loop has so few chunks that this would cost more than it gains. Waiting threads spin briefly, because the gaps between loops of one step are microseconds, then sleep
- * on a condition variable. */
+ * of the others, unless a loop has so few chunks that this would cost more than it gains. Waiting threads spin briefly,
+ * because the gaps between loops of one step are microseconds, then sleep on a condition variable. */
 #include "base/pool.h"
 
 #include "base/memory.h"

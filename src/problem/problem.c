@@ -139,8 +139,8 @@ static int record_of(const TalusOperator *op, int i, int side)
     return general < 0 ? i : i + general + side;
 }
 
-/* TalusIncidenceFn: the entries of op->incidence. Bodies that impulses do not move get none: a drum would have thousands,
- * which nothing reads. */
+/* TalusIncidenceFn: the entries of op->incidence. Bodies that impulses do not move get none: a drum would have
+ * thousands, which nothing reads. */
 static int32_t incidence_entry(const void *context, const TalusOperator *op, int i, int side)
 {
     (void)context;

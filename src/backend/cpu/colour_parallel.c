@@ -113,8 +113,8 @@ static void start_contacts(void *context, int64_t begin, int64_t end, int64_t ch
 
 /* ---- colours ---- */
 
-/* Returns the contact that is the first in a body's queue; -1: the queue is empty. What the contact before it wrote is then
- * visible. */
+/* Returns the contact that is the first in a body's queue; -1: the queue is empty. What the contact before it wrote is
+ * then visible. */
 static int32_t first_of(const TalusColouring *c, int32_t body)
 {
     return atomic_load(&c->queue[body].first);
@@ -159,8 +159,8 @@ static void choose_class(const Pass *p, int i)
         }
 }
 
-/* Colours contact i, which is taken, then those for which it was the last to wait for, and so on. Returns their number. A
- * contact for which the stack has no room is left to a later pass. */
+/* Colours contact i, which is taken, then those that waited for it last, and so on. Returns their number. A contact for
+ * which the stack has no room is left to a later pass. */
 static int colour_from(const Pass *p, int i)
 {
     int32_t stack[STACK];
@@ -199,8 +199,8 @@ static int64_t count_coloured(const Pass *p)
     return sum;
 }
 
-/* Sets the classes of all contacts that have none; start_contacts has counted the heavy ones as coloured. Mostly one pass
- * does. */
+/* Sets the classes of all contacts that have none; start_contacts has counted the heavy ones as coloured. Mostly one
+ * pass does. */
 static void colour_all(Pass *p)
 {
     for (int64_t left = p->op->blocks - count_coloured(p); left > 0; left -= count_coloured(p))

@@ -301,8 +301,8 @@ static double sweep_heavy(TalusSweep *sweep, double most)
     return most;
 }
 
-/* Returns the bytes that a sweep over `packs` packs of one colour must move: packs and the velocities of their bodies, of
- * which packs of one colour share none, in; impulses, velocities and terms out. */
+/* Returns the bytes that a sweep over `packs` packs of one colour must move: packs and the velocities of their bodies,
+ * of which packs of one colour share none, in; impulses, velocities and terms out. */
 static double pack_bytes(int packs, bool fixed)
 {
     double velocities = (fixed ? 1 : 2) * 8 * WIDTH * sizeof(Real);

@@ -301,7 +301,8 @@ static bool poll_stopped(CuContext *cu, int request)
 }
 
 /* Launches batches while more steps are left than a batch has: the last step of a run always measures, in a batch only
- * steps by period do. A profile times kernels one by one, so that there are no batches. Returns false if a downloaded state says that the steps have stopped. */
+ * steps by period do. A profile times kernels one by one, so that there are no batches. Returns false if a downloaded
+ * state says that the steps have stopped. */
 static bool launch_batches(Stretch *s)
 {
     const int check = s->run->check, steps = batch_steps(check);
