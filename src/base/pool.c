@@ -3,8 +3,8 @@
  * The caller starts a loop by raising `generation` and returns when `busy`, the number of workers still in the loop,
  * is zero. Each thread has a contiguous share of the chunks, the same in all loops with equally many chunks, so that
  * data that a thread wrote in one loop is in its cache for the next. A thread that has finished its share runs chunks
- * of the others, unless a loop has so few chunks that this would cost more than it gains. Waiting threads spin briefly,
- * because the gaps between loops of one step are microseconds, then sleep on a condition variable. */
+ * of the others. Waiting threads spin briefly, because the gaps between loops of one step are microseconds, then sleep
+ * on a condition variable. */
 #include "base/pool.h"
 
 #include "base/memory.h"
@@ -23,9 +23,8 @@ enum { SPINS = 200 };
 #else
 enum { SPINS = 20000 };
 #endif
-/* Maximum number of threads of a pool. Threads run chunks of others in loops of more than STEAL_ABOVE chunks per
- * thread, and in loops over single items, which may differ much. */
-enum { MAX_THREADS = 1024, STEAL_ABOVE = 4 };
+/* Maximum number of threads of a pool. */
+enum { MAX_THREADS = 1024 };
 
 /* One thread's share of a loop's chunks, on a cache line of its own. */
 typedef struct Share {
@@ -51,7 +50,6 @@ struct TalusPool {
     TalusLoopFn *fn;
     void *context;
     int64_t count, grain;
-    bool steals; /* threads run chunks of others, too; only then `share` is used */
 
     atomic_uint generation; /* a change announces a new loop */
     atomic_int busy;        /* number of workers not yet done with the current loop */
@@ -79,28 +77,9 @@ static void run_chunk(const TalusPool *pool, int64_t chunk)
     pool->fn(pool->context, begin, end, chunk);
 }
 
-/* Returns the number of the first of `chunks` chunks in the share of a thread. */
-static int64_t share_begin(const TalusPool *pool, int64_t chunks, int index)
-{
-    return chunks * index / pool->threads;
-}
-
-/* Runs the chunks of the thread's own share. */
-static void run_own_chunks(const TalusPool *pool, int index)
-{
-    int64_t chunks = talus_chunks(pool->count, pool->grain);
-    for (int64_t k = share_begin(pool, chunks, index); k < share_begin(pool, chunks, index + 1);
-         k++)
-        run_chunk(pool, k);
-}
-
 /* Runs the chunks of the thread's own share, then those left in the shares of the other threads. */
 static void run_chunks(TalusPool *pool, int index)
 {
-    if (!pool->steals) {
-        run_own_chunks(pool, index);
-        return;
-    }
     for (int k = 0; k < pool->threads; k++) {
         Share *share = &pool->share[(index + k) % pool->threads];
         for (;;) {
@@ -116,8 +95,8 @@ static void run_chunks(TalusPool *pool, int index)
 static void deal_shares(TalusPool *pool, int64_t chunks)
 {
     for (int k = 0; k < pool->threads; k++) {
-        atomic_store(&pool->share[k].next, share_begin(pool, chunks, k));
-        pool->share[k].end = share_begin(pool, chunks, k + 1);
+        atomic_store(&pool->share[k].next, chunks * k / pool->threads);
+        pool->share[k].end = chunks * (k + 1) / pool->threads;
     }
 }
 
@@ -194,9 +173,7 @@ static void run_loop(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn 
     pool->context = context;
     pool->count = count;
     pool->grain = grain;
-    pool->steals = grain == 1 || talus_chunks(count, grain) > STEAL_ABOVE * (int64_t)pool->threads;
-    if (pool->steals)
-        deal_shares(pool, talus_chunks(count, grain));
+    deal_shares(pool, talus_chunks(count, grain));
     atomic_store(&pool->busy, pool->started);
     announce_loop(pool);
     run_chunks(pool, 0);

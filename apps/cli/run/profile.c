@@ -20,7 +20,7 @@ static const double least_share = 0.005;
 
 /* ---- the speed of a copy ---- */
 
-/* COPY_BYTES: a multiple of any cache. COPY_GRAIN: bytes per chunk. */
+/* COPY_BYTES: more than most caches hold. COPY_GRAIN: bytes per chunk. */
 enum { COPY_BYTES = 1 << 28, COPY_GRAIN = 1 << 20, COPIES = 3 };
 
 typedef struct Copy {
@@ -41,9 +41,8 @@ static double measure_host_copy(int threads)
     Copy copy = {.from = calloc(COPY_BYTES, 1), .to = calloc(COPY_BYTES, 1)};
     TalusPool *pool = NULL;
     double best = 0.0;
-    if (copy.from)
-        memset(copy.from, 1,
-               COPY_BYTES); /* pages never written would all be read from one page of zeros */
+    if (copy.from) /* pages never written would all be read from one page of zeros */
+        memset(copy.from, 1, COPY_BYTES);
     if (copy.from && copy.to && talus_pool_create(threads, &pool) == TALUS_OK)
         for (int k = 0; k < COPIES; k++) {
             double start = talus_now();

@@ -123,13 +123,13 @@ void cpu_drop_impulses(TalusEngine *engine, int slot)
 static TalusStatus reserve_snapshot(CpuSnapshot *s, size_t slots, const TalusContactList *list)
 {
     size_t contacts = (size_t)list->count;
-    TALUS_TRY(TALUS_GROW(s->position, slots, 0, "halved step"));
-    TALUS_TRY(TALUS_GROW(s->velocity, slots, 0, "halved step"));
-    TALUS_TRY(TALUS_GROW(s->spin, slots, 0, "halved step"));
-    TALUS_TRY(TALUS_GROW(s->orientation, slots, 0, "halved step"));
-    TALUS_TRY(TALUS_GROW(s->list.contact, contacts, 0, "halved step"));
-    TALUS_TRY(TALUS_GROW(s->list.arms, (size_t)list->general, 0, "halved step"));
-    return TALUS_GROW(s->list.impulse, contacts, 0, "halved step");
+    TALUS_TRY(TALUS_GROW(s->position, slots, 0, "snapshot of a step"));
+    TALUS_TRY(TALUS_GROW(s->velocity, slots, 0, "snapshot of a step"));
+    TALUS_TRY(TALUS_GROW(s->spin, slots, 0, "snapshot of a step"));
+    TALUS_TRY(TALUS_GROW(s->orientation, slots, 0, "snapshot of a step"));
+    TALUS_TRY(TALUS_GROW(s->list.contact, contacts, 0, "snapshot of a step"));
+    TALUS_TRY(TALUS_GROW(s->list.arms, (size_t)list->general, 0, "snapshot of a step"));
+    return TALUS_GROW(s->list.impulse, contacts, 0, "snapshot of a step");
 }
 
 /* A copy of bytes. */

@@ -213,7 +213,7 @@ TalusStatus cu_engine_count_below(TalusEngine *e, int axis, double below, int64_
 template <class T>
 static TalusStatus copy_array(TalusEngine *e, CuArray<T> *to, const CuArray<T> &from, int64_t count)
 {
-    TALUS_TRY(to->reserve(count, "halved step"));
+    TALUS_TRY(to->reserve(count, "snapshot of a step"));
     cu_copy(e->cu, to->at, from.at, (size_t)count * sizeof *from.at);
     return TALUS_OK;
 }

@@ -363,7 +363,8 @@ void talus_joints_finish_step(TalusWorld *world, double h)
 TalusStatus talus_joints_snapshot(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    TALUS_TRY(TALUS_GROW(joints->warm_start_backup, (size_t)joints->count, 0, "halved step"));
+    TALUS_TRY(
+        TALUS_GROW(joints->warm_start_backup, (size_t)joints->count, 0, "snapshot of a step"));
     for (int i = 0; i < joints->count; i++)
         joints->warm_start_backup[i] = joints->joint[i].warm_start;
     return TALUS_OK;

@@ -402,8 +402,7 @@ static __device__ inline bool reduce_grid(CuTallies *t, CuSums<SUMS, MAXIMA> &su
 }
 
 /* Adds the counts of all threads of the block, which all call it, to the numbers to[0 .. N - 1] in device memory. v are
- * integers below 2^40. For kernels of many blocks: a sum of doubles (reduce_grid) would take half a microsecond of each,
- * one after the other. */
+ * integers below 2^40: their sums need no bins. */
 template <int N>
 static __device__ inline void add_block_counts(double (&v)[N], unsigned long long *const (&to)[N])
 {
