@@ -9,7 +9,6 @@
 #include "backend/cpu/colour.h"
 
 #include "backend/incidence.h"
-#include "backend/priority.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/status.h"

@@ -137,7 +137,8 @@ double cu_copy_speed(void)
 /* KERNELS: kernels with a name of their own in a profile; more than there are. */
 enum { KERNELS = 1024, NAME_LENGTH = 96 };
 
-/* Writes the name of a kernel without return type, namespaces and arguments, with those of the template. */
+/* Writes the name of a kernel without return type and arguments, with the arguments of its template: up to a parenthesis
+ * outside the template's brackets. */
 static void format_kernel_name(const void *kernel, char text[NAME_LENGTH])
 {
     snprintf(text, NAME_LENGTH, "kernel");
@@ -150,8 +151,7 @@ static void format_kernel_name(const void *kernel, char text[NAME_LENGTH])
     free(whole);
     if (name.rfind("void ", 0) == 0)
         name.erase(0, 5);
-    size_t end =
-        0; /* of the name: the arguments begin at a parenthesis outside the template's brackets */
+    size_t end = 0;
     for (int depth = 0; end < name.size() && (depth > 0 || name[end] != '('); end++)
         depth += (name[end] == '<') - (name[end] == '>');
     name.erase(end);
