@@ -43,7 +43,7 @@ static TalusGrid build(const Scene *s)
 {
     TalusGrid grid = {0};
     TalusScratch scratch = {0};
-    CHECK_OK(talus_grid_build(&grid, NULL, &scratch, &s->view, &s->options));
+    CHECK_OK(talus_grid_build(&grid, NULL, &scratch, &s->view, &s->options, false));
     talus_release(scratch.block);
     talus_sorter_clear(&scratch.sorter);
     return grid;

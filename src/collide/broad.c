@@ -1,174 +1,108 @@
 /* collide/broad.c - searches the grid and the walls for pairs of bodies (broad.h). */
-#include "collide/broad.h"
+#include "collide/search.h"
 
 #include "base/memory.h"
 #include "base/status.h"
-#include "collide/errors.h"
-
-#include <string.h>
+#include "collide/neighbours.h"
 
 enum {
-    GRAIN = 512,         /* entries of a chunk */
-    RENAME_GRAIN = 4096, /* pairs of a chunk that are renamed */
-    BUFFER = 128,        /* pairs of a run that a chunk buffers */
-    HITS = 256,          /* capacity of Search.hit */
-    BATCH = 128,         /* entries tested before the capacity of Search.hit is checked */
+    GRAIN = 512, /* entries of a chunk */
+    HITS = 256,  /* capacity of hit[] in scan_ranges */
+    BATCH = 128, /* entries tested before that capacity is checked */
     /* Nine rows of cells, each cut in two where the grid folds; and one, because add_range writes empty ranges too. */
     MAX_RANGES = 19
 };
-
-/* Search of one chunk of the grid's entries. The fat sphere of a body has the fat radius (grid.h): if two bodies are in
- * contact, their fat spheres overlap. Lengths are in TalusGrid.unit. Pairs go through small buffers into the shared
- * lists broad->run, in an order that depends on the threads; sort_run sorts them later. */
-typedef struct Search {
-    TalusBroad *broad;
-    const TalusGrid *grid;
-    double envelope;     /* options->envelope */
-    double speed_margin; /* 2 h times the reference speed, in units */
-    TalusPair buffer[TALUS_RUNS][BUFFER];
-    int buffered[TALUS_RUNS]; /* number of pairs in each buffer */
-    uint32_t hit[HITS];       /* entries whose fat spheres overlap the current entry's */
-} Search;
 
 /* Contiguous entries of the grid. */
 typedef struct Range {
     uint32_t begin, end;
 } Range;
 
-/* Removes pairs that the filter excludes from a buffer. */
-static void filter_buffer(Search *s, int run)
-{
-    const TalusFilter *f = s->grid->bodies->filter;
-    TalusPair *pair = s->buffer[run];
-    int kept = 0;
-    for (int k = 0; k < s->buffered[run]; k++)
-        if (talus_may_meet(f, pair[k].a, pair[k].b))
-            pair[kept++] = pair[k];
-    s->buffered[run] = kept;
-}
-
-/* Filters the buffer of a run, appends it to the shared list and empties it. Pairs beyond the list's capacity are only
- * counted. */
-static void flush_buffer(Search *s, int run)
-{
-    TalusPairList *list = &s->broad->run[run];
-    if (s->grid->bodies->filter)
-        filter_buffer(s, run);
-    size_t count = (size_t)s->buffered[run];
-    size_t at = (size_t)atomic_fetch_add(&list->found, (long long)count);
-    s->buffered[run] = 0;
-    size_t capacity = TALUS_CAPACITY(list->pair);
-    if (at >= capacity)
-        return; /* still counted: the search is repeated with enough capacity */
-    size_t unused = capacity - at;
-    memcpy(list->pair + at, s->buffer[run], (count < unused ? count : unused) * sizeof(TalusPair));
-}
-
-/* Adds a pair to the buffer of a run, flushing it first if it is full. */
-static inline void add_pair(Search *s, int run, uint32_t a, uint32_t b)
-{
-    if (s->buffered[run] == BUFFER)
-        flush_buffer(s, run);
-    TalusPair pair = {a, b};
-    s->buffer[run][s->buffered[run]++] = pair;
-}
-
-/* Adds a pair of free spheres, the one with the lower id first. */
-static inline void add_sphere_pair(Search *s, uint32_t a, uint32_t b)
-{
-    bool in_order = talus_ranks_before(s->grid->bodies->rank, a, b);
-    add_pair(s, TALUS_RUN_SPHERES, in_order ? a : b, in_order ? b : a);
-}
-
-/* Adds a pair of bodies that are not both free spheres, to the run where it belongs. A free body comes first: if both
- * are free, the one with the lower id. A pair without a free body is not added. */
-static void add_other_pair(Search *s, uint32_t a, uint32_t b)
-{
-    const TalusBodyView *v = s->grid->bodies;
-    if (!talus_is_free(v, a) && !talus_is_free(v, b))
-        return;
-    if (!talus_is_free(v, a) || (talus_is_free(v, b) && talus_ranks_before(v->rank, b, a))) {
-        uint32_t t = a;
-        a = b;
-        b = t;
-    }
-    bool sphere_fixed =
-        v->mobility[b] == TALUS_MOBILITY_FIXED && talus_body_kind(v, a) == TALUS_SHAPE_SPHERE;
-    add_pair(s, sphere_fixed ? TALUS_RUN_SPHERE_FIXED : TALUS_RUN_GENERAL, a, b);
-}
-
 /* Adds the pair of entries i and j, whose fat spheres overlap. Two free spheres are added only if their gap is below
- * their envelope; about any other two bodies the narrow phase decides (add_other_pair). Spheres nearer than `sure` are
- * in contact whatever their speeds, which saves evaluating those; the factor 1 - 2^-18 guards this test against
- * rounding. */
-static inline void add_entries(Search *s, uint32_t i, uint32_t j)
+ * their envelope; about any other two bodies the narrow phase decides. */
+static inline void add_entries(TalusSearch *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
     uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
     if ((a | b) & TALUS_NOT_FREE_SPHERE) {
-        add_other_pair(s, a & ~TALUS_NOT_FREE_SPHERE, b & ~TALUS_NOT_FREE_SPHERE);
+        talus_search_add_others(s, a & ~TALUS_NOT_FREE_SPHERE, b & ~TALUS_NOT_FREE_SPHERE);
         return;
     }
     const TalusGridBody *p = &grid->body[i], *q = &grid->body[j];
     double dx = q->x - p->x, dy = q->y - p->y, dz = q->z - p->z;
-    double ra = grid->radius[i], rb = grid->radius[j];
-    double sure = (ra + rb + s->envelope * (ra < rb ? ra : rb) + s->speed_margin) * (1.0 - 0x1p-18);
-    if (dx * dx + dy * dy + dz * dz < sure * sure ||
+    if (talus_search_is_sure(s, dx * dx + dy * dy + dz * dz, grid->radius[i], grid->radius[j]) ||
         talus_spheres_within_envelope_unwrapped(grid->bodies, grid->options, a, b))
-        add_sphere_pair(s, a, b);
+        talus_search_add_spheres(s, a, b);
+}
+
+/* As add_entries, for a list of neighbours: all pairs with a free body are candidates. */
+static inline void add_candidates(TalusSearch *s, uint32_t i, uint32_t j)
+{
+    const TalusGrid *grid = s->grid;
+    uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
+    if (!((a | b) & TALUS_NOT_FREE_SPHERE)) {
+        talus_search_add_spheres(s, a, b);
+        return;
+    }
+    a &= ~TALUS_NOT_FREE_SPHERE;
+    b &= ~TALUS_NOT_FREE_SPHERE;
+    if (talus_is_free(grid->bodies, a) || talus_is_free(grid->bodies, b))
+        talus_search_add(s, TALUS_RUN_GENERAL, a, b);
 }
 
 /* As add_entries, in periodic space. Images repeat a pair at the same relative position: the pair is added only from
  * the two entries that are shifted along no common axis. */
-static void add_entries_periodic(Search *s, uint32_t i, uint32_t j)
+static void add_entries_periodic(TalusSearch *s, uint32_t i, uint32_t j)
 {
     const TalusGrid *grid = s->grid;
     uint32_t a = grid->entry[i].b, b = grid->entry[j].b;
     if (grid->image[i] & grid->image[j])
         return;
     if ((a | b) & TALUS_NOT_FREE_SPHERE)
-        add_other_pair(s, a & ~TALUS_NOT_FREE_SPHERE, b & ~TALUS_NOT_FREE_SPHERE);
+        talus_search_add_others(s, a & ~TALUS_NOT_FREE_SPHERE, b & ~TALUS_NOT_FREE_SPHERE);
     else if (talus_spheres_within_envelope(grid->bodies, grid->options,
                                            talus_vector_between(grid->bodies, a, b), a, b))
-        add_sphere_pair(s, a, b);
+        talus_search_add_spheres(s, a, b);
 }
 
 /* Adds the pairs of entry i with the entries hit[0 .. hits - 1]. */
-static inline void add_hits(Search *s, uint32_t i, int hits)
+static inline void add_hits(TalusSearch *s, uint32_t i, const uint32_t *hit, int hits)
 {
-    if (s->grid->image) {
-        for (int k = 0; k < hits; k++)
-            add_entries_periodic(s, i, s->hit[k]);
-        return;
+    for (int k = 0; k < hits; k++) {
+        if (s->broad->candidates)
+            add_candidates(s, i, hit[k]);
+        else if (s->grid->image)
+            add_entries_periodic(s, i, hit[k]);
+        else
+            add_entries(s, i, hit[k]);
     }
-    for (int k = 0; k < hits; k++)
-        add_entries(s, i, s->hit[k]);
 }
 
 /* Tests entry i against all entries of the ranges and passes those with overlapping fat spheres to add_hits. The
  * outcome of a test cannot be predicted, so the inner loop collects hits without a branch. */
-static void scan_ranges(Search *s, uint32_t i, const Range *range, int ranges)
+static void scan_ranges(TalusSearch *s, uint32_t i, const Range *range, int ranges)
 {
     const TalusGridBody *body = s->grid->body;
     const TalusGridBody me = body[i];
+    uint32_t hit[HITS];
     int hits = 0;
     for (int r = 0; r < ranges; r++) {
         for (uint32_t begin = range[r].begin, end = range[r].end; begin < end;) {
             uint32_t stop = end - begin > BATCH ? begin + BATCH : end;
             if (hits > HITS - BATCH) {
-                add_hits(s, i, hits);
+                add_hits(s, i, hit, hits);
                 hits = 0;
             }
             for (uint32_t j = begin; j < stop; j++) {
                 double dx = body[j].x - me.x, dy = body[j].y - me.y, dz = body[j].z - me.z;
                 double fat = me.fat + body[j].fat;
-                s->hit[hits] = j;
+                hit[hits] = j;
                 hits += dx * dx + dy * dy + dz * dz < fat * fat;
             }
             begin = stop;
         }
     }
-    add_hits(s, i, hits);
+    add_hits(s, i, hit, hits);
 }
 
 /* Writes a range to range[ranges]. Returns the new number of ranges: an empty range does not count. */
@@ -219,7 +153,7 @@ static int find_neighbour_ranges(const TalusGrid *grid, const TalusLevel *level,
 /* Tests entry i against a coarser level. A partner's fat radius is at most edge / 2, so its centre is at most fat +
  * edge / 2 away, where fat is the fat radius of entry i: two or three cells along each axis, because fat is at most
  * edge / 4. */
-static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
+static void search_coarser_level(TalusSearch *s, uint32_t i, const TalusLevel *level)
 {
     const TalusGridBody *me = &s->grid->body[i];
     double reach = me->fat + 0.5 * level->edge;
@@ -240,28 +174,6 @@ static void search_coarser_level(Search *s, uint32_t i, const TalusLevel *level)
     scan_ranges(s, i, range, ranges);
 }
 
-/* Adds the pairs of the body of entry i with the walls near it; in periodic space, near the body's image that is
- * nearest to the wall. The envelope with a wall of size 0 contains envelope * size of the body, but the fat radius
- * contains only half of that. The other half is at most envelope * fat / 2, because size <= fat. */
-static void search_walls(Search *s, uint32_t i)
-{
-    const TalusGrid *grid = s->grid;
-    const TalusBodyView *v = grid->bodies;
-    const TalusGridBody *me = &grid->body[i];
-    uint32_t body = grid->entry[i].b & ~TALUS_NOT_FREE_SPHERE;
-    double reach = me->fat * (1.0 + 0.5 * s->envelope);
-    for (int w = 0; w < grid->walls; w++) {
-        const TalusWall *wall = &grid->wall[w];
-        TalusVec3 x = {me->x, me->y, me->z};
-        if (v->period) {
-            x = talus_add(v->position[wall->body], talus_vector_between(v, wall->body, body));
-            x = talus_scale(grid->per_unit, x);
-        }
-        if (talus_is_near_wall(v, wall, x, reach + wall->margin, grid->unit, true))
-            add_other_pair(s, body, wall->body);
-    }
-}
-
 /* Index of the level to which a cell belongs. */
 static int level_of_cell(const TalusGrid *grid, uint32_t cell)
 {
@@ -271,24 +183,21 @@ static int level_of_cell(const TalusGrid *grid, uint32_t cell)
     return l;
 }
 
-/* Prepares a search with empty buffers. */
-static void init_search(Search *s, TalusBroad *broad)
+/* Adds the pairs of entry i and the walls near it. */
+static void search_walls(TalusSearch *s, uint32_t i)
 {
-    s->broad = broad;
-    s->grid = &broad->grid;
-    s->envelope = s->grid->options->envelope;
-    s->speed_margin =
-        s->grid->options->h * (2.0 * s->grid->options->reference_speed) / s->grid->unit;
-    memset(s->buffered, 0, sizeof s->buffered);
+    const TalusGridBody *me = &s->grid->body[i];
+    talus_search_walls(s, s->grid->entry[i].b & ~TALUS_NOT_FREE_SPHERE,
+                       talus_vec3(me->x, me->y, me->z), me->fat);
 }
 
 /* Tests entries begin .. end - 1 against later entries of their cell, the 13 cells that follow it, coarser levels and
- * walls (images are not tested against walls). */
+ * walls (images are not tested against walls, nor are candidates searched there). */
 static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
-    Search s;
-    init_search(&s, context);
+    TalusSearch s;
+    talus_search_start(&s, context);
     Range range[MAX_RANGES];
     uint32_t cell = UINT32_MAX;
     int ranges = 0, level = 0;
@@ -302,11 +211,10 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         scan_ranges(&s, i, range, ranges);
         for (int l = 0; l < level; l++)
             search_coarser_level(&s, i, &s.grid->level[l]);
-        if (!s.grid->image || s.grid->image[i] == 0)
+        if (!s.broad->candidates && (!s.grid->image || s.grid->image[i] == 0))
             search_walls(&s, i);
     }
-    for (int run = 0; run < TALUS_RUNS; run++)
-        flush_buffer(&s, run);
+    talus_search_finish(&s);
 }
 
 /* As search_chunk, but finds at least the pairs with a body of the subset `around`. Bodies of the subset search all 27
@@ -315,8 +223,8 @@ static void search_chunk(void *context, int64_t begin, int64_t end, int64_t chun
 static void search_around_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     (void)chunk;
-    Search s;
-    init_search(&s, context);
+    TalusSearch s;
+    talus_search_start(&s, context);
     for (uint32_t i = (uint32_t)begin; i < (uint32_t)end; i++) {
         int level = level_of_cell(s.grid, s.grid->entry[i].a);
         bool in_subset = s.broad->around[s.grid->entry[i].b & ~TALUS_NOT_FREE_SPHERE];
@@ -330,92 +238,72 @@ static void search_around_chunk(void *context, int64_t begin, int64_t end, int64
             find_neighbour_ranges(s.grid, &s.grid->level[level], s.grid->entry[i].a, false, range));
         search_walls(&s, i);
     }
-    for (int run = 0; run < TALUS_RUNS; run++)
-        flush_buffer(&s, run);
+    talus_search_finish(&s);
 }
 
-/* Fills the lists broad->run, unsorted. If a list is too short for its pairs, grows it and searches again. */
-static TalusStatus search_pairs(TalusBroad *broad, TalusPool *pool)
+/* Searches all entries of the grid. */
+static void search_grid(TalusBroad *broad, TalusPool *pool)
 {
-    for (bool enough = false; !enough;) {
-        for (int run = 0; run < TALUS_RUNS; run++)
-            atomic_store(&broad->run[run].found, 0);
-        if (broad->around)
-            talus_parallel(pool, broad->grid.members, GRAIN, search_around_chunk, broad);
-        else
-            talus_parallel(pool, broad->grid.members, GRAIN, search_chunk, broad);
-        enough = true;
-        for (int run = 0; run < TALUS_RUNS; run++) {
-            TalusPairList *list = &broad->run[run];
-            list->count = atomic_load(&list->found);
-            TALUS_TRY(talus_check_pair_count((double)list->count, INT32_MAX));
-            enough = enough && (size_t)list->count <= TALUS_CAPACITY(list->pair);
-            TALUS_TRY(TALUS_GROW(list->pair, (size_t)list->count, 0, "pairs"));
-        }
-    }
-    return TALUS_OK;
+    if (broad->around)
+        talus_parallel(pool, broad->grid.members, GRAIN, search_around_chunk, broad);
+    else
+        talus_parallel(pool, broad->grid.members, GRAIN, search_chunk, broad);
 }
 
-/* Arguments of rename_chunk. */
-typedef struct BodyRenaming {
-    TalusPair *pair;
-    const uint32_t *name; /* by old number of a body: its new number */
-} BodyRenaming;
-
-/* Renames the bodies of pairs begin .. end - 1. */
-static void rename_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Finds the pairs by a search of a new grid. */
+static TalusStatus find_in_grid(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
+                                const TalusDetectOptions *options)
 {
-    const BodyRenaming *r = context;
-    (void)chunk;
-    for (int64_t i = begin; i < end; i++)
-        r->pair[i] = (TalusPair){r->name[r->pair[i].a], r->name[r->pair[i].b]};
+    TALUS_TRY(talus_grid_build(&broad->grid, pool, &broad->scratch, bodies, options, false));
+    return talus_search_all(broad, pool, search_grid);
 }
 
-/* Replaces the bodies of all pairs by name[body]: slots by ranks, or ranks by slots. NULL: leaves the pairs as they
- * are, because slots are ranks. */
-static void rename_bodies(TalusPool *pool, const TalusPairList *list, const uint32_t *name)
+/* Makes the list of neighbours: the candidates of a search with wider fat radii. */
+static TalusStatus make_neighbours(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
+                                   const TalusDetectOptions *options)
 {
-    BodyRenaming renaming = {list->pair, name};
-    if (name)
-        talus_parallel(pool, list->count, RENAME_GRAIN, rename_chunk, &renaming);
+    TALUS_TRY(talus_grid_build(&broad->grid, pool, &broad->scratch, bodies, options, true));
+    broad->candidates = true;
+    TalusStatus status = talus_search_all(broad, pool, search_grid);
+    broad->candidates = false;
+    TALUS_TRY(status);
+    return talus_neighbours_take(broad, pool);
 }
 
-/* Sorts the pairs of a run by the ranks of (a, b). Overwrites the scratch memory and cell starts of the grid, which is
- * no longer needed. */
-static TalusStatus sort_run(TalusBroad *broad, TalusPool *pool, TalusPairList *list)
+/* Sets *covered: true if the list of neighbours, made anew if that pays, contains all pairs in contact. */
+static TalusStatus cover_with_neighbours(TalusBroad *broad, TalusPool *pool,
+                                         const TalusBodyView *bodies,
+                                         const TalusDetectOptions *options, bool *covered)
 {
-    TalusScratch *scratch = &broad->scratch;
-    TalusGrid *grid = &broad->grid;
-    uint32_t range = (uint32_t)grid->bodies->count;
-    if (list->count == 0)
+    TALUS_TRY(talus_neighbours_cover(broad, pool, bodies, options, covered));
+    if (*covered || !talus_neighbours_pay(broad, bodies))
         return TALUS_OK;
-    TALUS_TRY(TALUS_GROW(scratch->block, (size_t)list->count * sizeof(TalusPair), 0, "pairs"));
-    TALUS_TRY(TALUS_GROW(grid->start, (size_t)range + 1, 0, "pair starts"));
-    rename_bodies(pool, list, grid->bodies->rank);
-    TALUS_TRY(talus_sort_pairs_by_a(&scratch->sorter, pool, list->pair, (TalusPair *)scratch->block,
-                                    list->count, range, grid->start));
-    talus_sort_pairs_by_b(pool, list->pair, grid->start, range);
-    rename_bodies(pool, list, grid->bodies->at_rank);
-    return TALUS_OK;
+    TALUS_TRY(make_neighbours(broad, pool, bodies, options));
+    return talus_neighbours_cover(broad, pool, bodies, options, covered);
 }
 
 TalusStatus talus_broad_find(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                              const TalusDetectOptions *options)
 {
+    bool covered;
     broad->around = NULL;
-    TALUS_TRY(talus_grid_build(&broad->grid, pool, &broad->scratch, bodies, options));
-    TALUS_TRY(search_pairs(broad, pool));
+    TALUS_TRY(cover_with_neighbours(broad, pool, bodies, options, &covered));
+    if (covered)
+        return talus_neighbours_find(broad, pool);
+    TALUS_TRY(find_in_grid(broad, pool, bodies, options));
     for (int run = 0; run < TALUS_RUNS; run++)
-        TALUS_TRY(sort_run(broad, pool, &broad->run[run]));
+        TALUS_TRY(talus_search_sort(broad, pool, &broad->run[run]));
     return TALUS_OK;
 }
 
 TalusStatus talus_broad_find_around(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                                     const TalusDetectOptions *options, const uint8_t *around)
 {
+    bool covered;
+    TALUS_TRY(talus_neighbours_cover(broad, pool, bodies, options, &covered));
     broad->around = around;
-    TALUS_TRY(talus_grid_build(&broad->grid, pool, &broad->scratch, bodies, options));
-    return search_pairs(broad, pool);
+    return covered ? talus_neighbours_find(broad, pool)
+                   : find_in_grid(broad, pool, bodies, options);
 }
 
 void talus_broad_clear(TalusBroad *broad)
@@ -423,6 +311,7 @@ void talus_broad_clear(TalusBroad *broad)
     for (int run = 0; run < TALUS_RUNS; run++)
         talus_release(broad->run[run].pair);
     talus_grid_clear(&broad->grid);
+    talus_neighbours_clear(&broad->neighbours);
     talus_release(broad->scratch.block);
     talus_sorter_clear(&broad->scratch.sorter);
 }

@@ -20,11 +20,32 @@ typedef struct TalusPairList {
     atomic_llong found; /* pairs found so far in a search; may exceed the capacity of `pair` */
 } TalusPairList;
 
+/* Pairs of bodies that may be in contact now and in later detections: neighbours.h. */
+typedef struct TalusNeighbours {
+    TalusPairList spheres; /* pairs of free spheres, sorted by the ranks of (a, b) */
+    TalusPairList others; /* other pairs with a free body that are both in the grid, in any order */
+    TalusGridBody
+        *body; /* by slot: position when the list was made, fat radius with the skin; in units */
+    uint8_t *role;   /* by slot: TALUS_ROLE_* when the list was made */
+    uint64_t *mark;  /* a bit for each pair of `spheres`: in contact now */
+    int64_t *chunk;  /* by chunk of `spheres`: marked pairs before it */
+    int slots;       /* 0: there is no list */
+    bool all_free;   /* all bodies of the grid are free */
+    int uses;        /* detections that this list has served */
+    int pause;       /* detections until the next list is made */
+    int next_pause;  /* length of the next pause */
+    TalusVec3 drift; /* these four as in TalusGrid */
+    double unit, large;
+    int sampled;
+} TalusNeighbours;
+
 typedef struct TalusBroad {
     /* The pairs found, a and b in the order of TalusContact; talus_broad_find sorts them by the ranks of (a, b). Every
      * pair of the first run is a contact; the narrow phase decides about pairs of the other runs. */
     TalusPairList run[TALUS_RUNS];
     const uint8_t *around; /* by slot: nonzero for bodies to search around; NULL: all bodies */
+    bool candidates;       /* during a search for a list of neighbours */
+    TalusNeighbours neighbours;
     TalusGrid grid;
     TalusScratch scratch;
 } TalusBroad;

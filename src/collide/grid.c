@@ -21,6 +21,13 @@ static double fat_radius(const TalusGrid *grid, uint32_t i)
     return talus_fat_radius(grid->bodies, grid->options, grid->drift, i);
 }
 
+/* Fat radius of body i in the grid, m: with the skin if the grid is for a list of neighbours. */
+static double fat_radius_in_grid(const TalusGrid *grid, uint32_t i)
+{
+    return fat_radius(grid, i) +
+           (grid->with_skin ? talus_skin(grid->bodies, grid->options, grid->drift, i) : 0.0);
+}
+
 /* True for shapes that can only be walls, such as planes and meshes, and for large bodies (TalusGrid.large) that are
  * not free. */
 static bool is_wall(const TalusGrid *grid, uint32_t i)
@@ -116,17 +123,18 @@ static double choose_edge_factor(const int histogram[TALUS_EDGE_FACTORS])
     return edge_factor;
 }
 
-/* Counts the fat radii of the sample in the histogram: bin k has those in (1 + k/32 .. 1 + (k + 1)/32) 2^i, for all i.
- * Returns their mean; infinity or NaN if one is. */
+/* Counts the fat radii in the grid of the sample in the histogram: bin k has those in (1 + k/32 .. 1 + (k + 1)/32) 2^i,
+ * for all i. Returns the mean of the fat radii without skin; infinity or NaN if one is. */
 static double measure_sample(const TalusGrid *grid, const Sample *sample,
                              int histogram[TALUS_EDGE_FACTORS])
 {
     double fat[TALUS_GRID_SAMPLE], largest = 0.0, sum = 0.0;
     for (int i = 0; i < sample->count; i++) {
-        fat[i] = fat_radius(grid, sample->body[i]);
+        double in_grid = fat_radius_in_grid(grid, sample->body[i]);
         int exponent;
-        double fraction = frexp(fat[i] * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
-        if (fat[i] > 0.0 && fat[i] < INFINITY)
+        double fraction = frexp(in_grid * TALUS_GRID_SLACK, &exponent); /* in [1/2, 1) */
+        fat[i] = fat_radius(grid, sample->body[i]);
+        if (in_grid > 0.0 && in_grid < INFINITY)
             histogram[(int)((2.0 * fraction - 1.0) * TALUS_EDGE_FACTORS)]++;
         largest = fmax(largest, fat[i]);
     }
@@ -210,9 +218,8 @@ static TalusStatus count_walls(TalusGrid *grid, int *wall_shapes, int *large_wal
     return TALUS_OK;
 }
 
-/* Lists the walls in grid->wall. If too many bodies are walls only because they are large, they go into the grid
- * instead. */
-static TalusStatus collect_walls(TalusGrid *grid)
+/* If too many bodies are walls only because they are large, they go into the grid instead. */
+TalusStatus talus_grid_collect_walls(TalusGrid *grid)
 {
     const TalusBodyView *v = grid->bodies;
     int wall_shapes, large_walls;
@@ -242,10 +249,9 @@ static void lower_to(atomic_llong *value, long long candidate)
         ;
 }
 
-/* Returns the fat radius of slot i in units, negated if the body is not a free sphere; 0 for a dead slot, a wall, a
- * body with numbers that are not finite, or a sphere whose size is not its radius. Lowers bad_body or odd_sphere to i
- * for such a sphere or body, and bad_body for a fat radius outside the range of float. */
-static float measure_body(TalusGrid *grid, uint32_t i)
+/* Lowers bad_body or odd_sphere to i for a body with numbers that are not finite, or a sphere whose size is not its
+ * radius; and bad_body for a fat radius outside the range of float. */
+float talus_grid_measure_body(TalusGrid *grid, uint32_t i)
 {
     const TalusBodyView *v = grid->bodies;
     if (v->shape[i] < 0)
@@ -256,7 +262,7 @@ static float measure_body(TalusGrid *grid, uint32_t i)
     else if (sphere && v->size[i] != v->radius[i])
         lower_to(&grid->odd_sphere, i);
     else if (!is_wall(grid, i)) {
-        float fat = (float)(fat_radius(grid, i) * grid->per_unit * TALUS_GRID_SLACK);
+        float fat = (float)(fat_radius_in_grid(grid, i) * grid->per_unit * TALUS_GRID_SLACK);
         if (grid->sampled > 0 && !(fat >= FLT_MIN && fat <= FLT_MAX))
             lower_to(&grid->bad_body, i);
         return sphere && talus_is_free(v, i) ? fat : -fat;
@@ -273,7 +279,7 @@ static void measure_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     double per_edge_factor = 1.0 / grid->edge_factor;
     int least = TALUS_SIZE_CLASSES, most = 0;
     for (int64_t i = begin; i < end; i++) {
-        float fat = measure_body(grid, (uint32_t)i);
+        float fat = talus_grid_measure_body(grid, (uint32_t)i);
         grid->fat[i] = fat;
         if (fat == 0.0f)
             continue;
@@ -413,16 +419,14 @@ static TalusStatus sort_into_cells(TalusGrid *grid, TalusPool *pool, TalusScratc
     return TALUS_OK;
 }
 
-/* Sets fat and size_class of the grid for all bodies. Fails if a body has bad numbers (measure_body). */
-static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
+void talus_grid_start_check(TalusGrid *grid)
 {
-    int count = grid->bodies->count;
-    TALUS_TRY(TALUS_GROW(grid->fat, (size_t)count, 0, "fat radii"));
-    for (int class = 0; class < TALUS_SIZE_CLASSES; class ++)
-        atomic_store_explicit(&grid->size_class[class], 0, memory_order_relaxed);
     atomic_store(&grid->bad_body, INT64_MAX);
     atomic_store(&grid->odd_sphere, INT64_MAX);
-    talus_parallel(pool, count, GRAIN, measure_chunk, grid);
+}
+
+TalusStatus talus_grid_check_bodies(const TalusGrid *grid)
+{
     long long bad = atomic_load(&grid->bad_body), odd = atomic_load(&grid->odd_sphere);
     if (bad != INT64_MAX)
         return talus_refuse_bad_numbers(bad);
@@ -431,10 +435,22 @@ static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
     return TALUS_OK;
 }
 
+/* Sets fat and size_class of the grid for all bodies. Fails if a body has faulty numbers. */
+static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
+{
+    int count = grid->bodies->count;
+    TALUS_TRY(TALUS_GROW(grid->fat, (size_t)count, 0, "fat radii"));
+    for (int class = 0; class < TALUS_SIZE_CLASSES; class ++)
+        atomic_store_explicit(&grid->size_class[class], 0, memory_order_relaxed);
+    talus_grid_start_check(grid);
+    talus_parallel(pool, count, GRAIN, measure_chunk, grid);
+    return talus_grid_check_bodies(grid);
+}
+
 /* Lists the walls and measures all other bodies, with the present drift. */
 static TalusStatus measure_walls_and_bodies(TalusGrid *grid, TalusPool *pool)
 {
-    TALUS_TRY(collect_walls(grid));
+    TALUS_TRY(talus_grid_collect_walls(grid));
     return measure_bodies(grid, pool);
 }
 
@@ -452,10 +468,12 @@ static TalusStatus make_images(TalusGrid *grid, TalusPool *pool)
 }
 
 TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
-                             const TalusBodyView *bodies, const TalusDetectOptions *options)
+                             const TalusBodyView *bodies, const TalusDetectOptions *options,
+                             bool with_skin)
 {
     grid->bodies = bodies;
     grid->options = options;
+    grid->with_skin = with_skin;
     grid->drift = talus_vec3(0.0, 0.0, 0.0);
     grid->unit = grid->per_unit = grid->edge_factor = 1.0;
     grid->large = INFINITY;

@@ -44,6 +44,7 @@ typedef struct TalusGrid {
     double per_unit; /* 1 / unit */
     double edge_factor;      /* cell edges are edge_factor times a power of two, in units */
     double large;            /* m: a larger fat radius makes a body that is not free a wall */
+    bool with_skin;          /* fat radii in the grid contain the skin (neighbours.h) */
     TalusVec3 low, high;     /* box that contains most of the sample, in units */
     atomic_llong bad_body;   /* lowest slot for talus_refuse_bad_numbers; INT64_MAX: none */
     atomic_llong odd_sphere; /* lowest slot for talus_refuse_sphere_size; INT64_MAX: none */
@@ -82,10 +83,19 @@ typedef struct TalusScratch {
 } TalusScratch;
 
 /* Lists the walls and sorts all other bodies into cells; without a free body there are no cells and no members. Keeps
- * `bodies` and `options` for the search. Fails as talus_detect does for a faulty body, a body or wall that does not fit
+ * `bodies` and `options` for the search. with_skin: fat radii contain the skin of a list of neighbours. Fails as talus_detect does for a faulty body, a body or wall that does not fit
  * the period, or too many cells or images; the grid is then incomplete. */
 TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
-                             const TalusBodyView *bodies, const TalusDetectOptions *options);
+                             const TalusBodyView *bodies, const TalusDetectOptions *options,
+                             bool with_skin);
+/* Lists the walls as talus_grid_build does, with the grid's drift, unit and large. */
+TalusStatus talus_grid_collect_walls(TalusGrid *grid);
+/* Returns the fat radius of slot i in units, negated if the body is not a free sphere; 0 for a dead slot or a wall. Also
+ * returns 0 for a body with faulty numbers, which talus_grid_check_bodies refuses. */
+float talus_grid_measure_body(TalusGrid *grid, uint32_t i);
+/* Before bodies are measured, and after: fails if a body has faulty numbers. */
+void talus_grid_start_check(TalusGrid *grid);
+TalusStatus talus_grid_check_bodies(const TalusGrid *grid);
 /* Releases the memory of the grid; its pointers stay set. */
 void talus_grid_clear(TalusGrid *grid);
 

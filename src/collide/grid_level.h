@@ -18,6 +18,9 @@ enum {
 /* A body that is not free is a wall if its fat radius is more than this many times the mean of the sampled free
  * bodies. */
 #define TALUS_GRID_LARGE 8.0
+/* The skin of a body: fraction of its size, steps of its motion. */
+#define TALUS_SKIN_SIZE 0.1
+#define TALUS_SKIN_STEPS 4.0
 /* Factor by which fat radii are enlarged, as a guard against rounding. */
 #define TALUS_GRID_SLACK (1.0 + 0x1p-20)
 
@@ -66,6 +69,15 @@ TALUS_INLINE double talus_fat_radius(const TalusBodyView *v, const TalusDetectOp
                                      TalusVec3 drift, uint32_t i)
 {
     return (v->radius[i] + talus_body_margin(v, o, drift, i)) * TALUS_GRID_SLACK;
+}
+
+/* Skin of body i, m: what a list of neighbours adds to the fat radius (neighbours.h), so that the list holds for some
+ * steps: a fraction of the size, and some steps' motion relative to the drift. */
+TALUS_INLINE double talus_skin(const TalusBodyView *v, const TalusDetectOptions *o, TalusVec3 drift,
+                               uint32_t i)
+{
+    double own = talus_norm(talus_sub(talus_body_velocity(v, i), drift));
+    return TALUS_SKIN_SIZE * v->size[i] + TALUS_SKIN_STEPS * o->h * own;
 }
 
 /* ---- sample ----

@@ -1,0 +1,37 @@
+/* collide/neighbours.h - a list of neighbours, kept from detection to detection: the pairs of bodies that may be in
+ * contact while no body has moved or sped up much since the list was made.
+ *
+ * A list is made by a search of the grid in which the fat radius R_i of each body contains a skin. It has all pairs
+ * with |x_a - x_b| < R_a + R_b. Later the positions are x' and the fat radii without skin r'_i. With any vector D, two
+ * bodies whose fat spheres overlap now were at most
+ *     r'_a + |x'_a - x_a - D| + r'_b + |x'_b - x_b - D|
+ * apart. So the list contains all pairs in contact if r'_i + |x'_i - x_i - D| <= R_i for every body. D is the mean
+ * motion of some bodies, if all in the grid are free, else 0: a bed may fall as a whole.
+ *
+ * A detection with a list that holds tests its pairs only, and finds exactly what a search of the grid finds: whether a
+ * list is used, and which, changes the speed and never the result. Walls are tested as always. In periodic space there
+ * are no lists. */
+#ifndef TALUS_COLLIDE_NEIGHBOURS_H
+#define TALUS_COLLIDE_NEIGHBOURS_H
+
+#include "collide/broad.h"
+
+/* Bits of TalusNeighbours.role; 0: the slot is dead or its body a wall. */
+enum { TALUS_ROLE_IN_GRID = 1, TALUS_ROLE_FREE = 2, TALUS_ROLE_SPHERE = 4 };
+
+/* Prepares the grid for talus_neighbours_find: walls, fat radii. Sets *covered: true if the list contains all pairs in
+ * contact. Fails as talus_grid_build does. */
+TalusStatus talus_neighbours_cover(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
+                                   const TalusDetectOptions *options, bool *covered);
+/* True if a new list is to be made now, for bodies that the present one does not cover. Lists that served one detection
+ * only are followed by a pause. */
+bool talus_neighbours_pay(TalusBroad *broad, const TalusBodyView *bodies);
+/* Makes a list of the candidates in broad->run, found in a grid with skin, which must be unchanged. */
+TalusStatus talus_neighbours_take(TalusBroad *broad, TalusPool *pool);
+/* Finds the pairs of the list that may be in contact, and the walls near bodies, and writes them to broad->run as
+ * talus_broad_find or, with broad->around, as talus_broad_find_around does. Needs a list that covers the bodies. */
+TalusStatus talus_neighbours_find(TalusBroad *broad, TalusPool *pool);
+/* Releases the memory of the list; its pointers stay set. */
+void talus_neighbours_clear(TalusNeighbours *list);
+
+#endif
