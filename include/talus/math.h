@@ -42,6 +42,18 @@ typedef struct TalusPeriod {
     int on[3];
 } TalusPeriod;
 
+/* The larger and the smaller of two numbers; b if they are equal or one is NaN. One instruction, where fmax and fmin,
+ * which must treat NaN in their way, may be calls. */
+TALUS_INLINE double talus_max(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+TALUS_INLINE double talus_min(double a, double b)
+{
+    return a < b ? a : b;
+}
+
 TALUS_INLINE TalusVec3 talus_vec3(double x, double y, double z)
 {
     TalusVec3 r = {x, y, z};

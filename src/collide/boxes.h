@@ -298,7 +298,7 @@ TALUS_INLINE int talus_box_clip_side(TalusCandidate corner[2][TALUS_BOX_CORNERS 
         double most = -1.0;
         for (int k = 0; k < count; k++) {
             outside[k] = talus_box_distance_outside(&corner[*out][k], border, half);
-            most = fmax(most, outside[k]);
+            most = talus_max(most, outside[k]);
         }
         if (!(most > 0.0))
             continue;
@@ -475,7 +475,7 @@ TALUS_INLINE void talus_box_box(const TalusPose *first, const TalusPose *second,
     TalusBoxes p;
     talus_box_place(first, talus_vec3(0.0, 0.0, 0.0), &p.a);
     talus_box_place(second, talus_sub(second->position, first->position), &p.b);
-    double size = fmin(first->shape->size, second->shape->size);
+    double size = talus_min(first->shape->size, second->shape->size);
     double bias = TALUS_BOX_BIAS * size, tiny = TALUS_BOX_TINY * size;
     TalusSeparation face = talus_box_separate_faces(&p, bias, reach);
     if (!(face.distance < reach))

@@ -22,7 +22,7 @@ TALUS_INLINE TalusVec3 talus_capsule_half_segment(const TalusPose *pose)
 /* Returns t limited to -1 .. 1. */
 TALUS_INLINE double talus_clamp_to_one(double t)
 {
-    return fmin(fmax(t, -1.0), 1.0);
+    return talus_min(talus_max(t, -1.0), 1.0);
 }
 
 /* Adds the contact of two balls whose centres are the points x_a + arm_a and x_b + arm_b, if its gap is below `reach`.
@@ -110,11 +110,12 @@ TALUS_INLINE double talus_capsules_add_parallel(const TalusCapsules *c)
 {
     double pp = talus_dot(c->p, c->p), pq = talus_dot(c->p, c->q);
     double middle = talus_dot(c->p, c->d) / pp, half = fabs(pq) / pp;
-    double low = fmax(-1.0, middle - half), high = fmin(1.0, middle + half), least = INFINITY;
+    double low = talus_max(-1.0, middle - half), high = talus_min(1.0, middle + half),
+           least = INFINITY;
     for (uint32_t end = 0; end < 2 && high > low; end++) {
         double s = end ? high : low, t = talus_clamp_to_one((s - middle) * pp / pq);
         talus_capsules_add_contact(c, s, t, end);
-        least = fmin(least, talus_capsules_gap(c, s, t));
+        least = talus_min(least, talus_capsules_gap(c, s, t));
     }
     return least;
 }
@@ -137,7 +138,7 @@ TALUS_INLINE void talus_capsule_capsule(const TalusPose *a, const TalusPose *b, 
         return;
     if (talus_dot(across, across) < TALUS_CAPSULE_PARALLEL * product)
         ends = talus_capsules_add_parallel(&c);
-    if (gap < ends - TALUS_MANIFOLD_NEAREST * fmin(a->shape->size, b->shape->size))
+    if (gap < ends - TALUS_MANIFOLD_NEAREST * talus_min(a->shape->size, b->shape->size))
         talus_capsules_add_contact(&c, s, t, 2);
 }
 

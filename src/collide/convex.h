@@ -152,7 +152,7 @@ TALUS_INLINE TalusConvexPair talus_make_convex_pair(const TalusPose *a, const Ta
                           talus_rotate(q, talus_vec3(0.0, 0.0, 1.0))},
                          talus_rotate(back, talus_sub(b->position, a->position)),
                          {zero, zero, zero},
-                         fmin(size_a, size_b)};
+                         talus_min(size_a, size_b)};
     return p;
 }
 

@@ -68,7 +68,7 @@ TALUS_INLINE double talus_pair_size(double a, double b)
 /* Closing speed (file head), given the components a = v_a.n and b = v_b.n of the velocities along the normal. */
 TALUS_INLINE double talus_closing_speed(double a, double b)
 {
-    return fmax(fmax(a - b, 0.0), fmax(a, -b));
+    return talus_max(talus_max(a - b, 0.0), talus_max(a, -b));
 }
 
 /* Envelope without the closing speed, m. size: talus_pair_size; spin: sum of both talus_closing_spin_speed; sliding:
@@ -95,7 +95,7 @@ TALUS_INLINE double talus_envelope_base(const TalusBodyView *bodies,
 TALUS_INLINE double talus_envelope_reach(double base, double h, TalusVec3 va, TalusVec3 vb)
 {
     TalusVec3 u = talus_sub(va, vb);
-    double speed2 = fmax(talus_dot(u, u), fmax(talus_dot(va, va), talus_dot(vb, vb)));
+    double speed2 = talus_max(talus_dot(u, u), talus_max(talus_dot(va, va), talus_dot(vb, vb)));
     return base + h * sqrt(speed2) * (1.0 + 0x1p-40);
 }
 

@@ -132,7 +132,7 @@ TALUS_INLINE bool talus_epa_init(TalusEpa *e, const TalusConvexPair *p, const Ta
     bool solid = talus_epa_extend_to_tetrahedron(e);
     e->extent = 0.0;
     for (int k = 0; k < e->points; k++)
-        e->extent = fmax(e->extent, talus_norm(e->w[k]));
+        e->extent = talus_max(e->extent, talus_norm(e->w[k]));
     if (!solid)
         return false;
     TalusVec3 n = talus_cross(talus_sub(e->w[1], e->w[0]), talus_sub(e->w[2], e->w[0]));
@@ -226,7 +226,7 @@ TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusG
         talus_epa_finish_flat(e);
         return;
     }
-    double tolerance = fmax(TALUS_EPA_ROUGH * p->size, 0x1p-44 * e->extent);
+    double tolerance = talus_max(TALUS_EPA_ROUGH * p->size, 0x1p-44 * e->extent);
     for (;;) {
         int f = talus_epa_nearest_face(e);
         TalusEpaFace face = e->face[f];
@@ -234,7 +234,7 @@ TALUS_OUTLINE void talus_epa(TalusEpa *e, const TalusConvexPair *p, const TalusG
             return;
         TalusVec3 w = talus_epa_support(p, face.normal);
         double depth = talus_dot(face.normal, w);
-        e->extent = fmax(e->extent, talus_norm(w));
+        e->extent = talus_max(e->extent, talus_norm(w));
         if (depth < e->depth) {
             e->depth = depth;
             e->normal = face.normal;

@@ -255,8 +255,8 @@ TALUS_OUTLINE void talus_gjk(const TalusConvexPair *p, TalusVec3 shift, TalusVec
             g->result = TALUS_GJK_FAR;
             return;
         }
-        extent2 = fmax(extent2, talus_dot(w, w));
-        double enough2 = fmax(0x1p-94 * extent2, 0x1p-72 * p->size * p->size);
+        extent2 = talus_max(extent2, talus_dot(w, w));
+        double enough2 = talus_max(0x1p-94 * extent2, 0x1p-72 * p->size * p->size);
         if (rest <= 0x1p-40 * g->norm2 || rest * rest <= enough2 * g->norm2 ||
             talus_gjk_has_point(g, w) || !talus_gjk_add_point(g, w, on_a))
             return;

@@ -206,7 +206,7 @@ TALUS_INLINE void talus_lay_out_level(TalusLevel *level, TalusVec3 low, TalusVec
     }
     double bodies = level->bodies;
     talus_shrink_cell_box(level->cells,
-                          fmax(27.0, bodies * (level->bodies < 1u << 29 ? 2.0 : 1.0)));
+                          talus_max(27.0, bodies * (level->bodies < 1u << 29 ? 2.0 : 1.0)));
 }
 
 #endif

@@ -173,8 +173,8 @@ TALUS_INLINE int talus_clip_to_border(const TalusClipRegion *s, int border,
         outside_q = k + 1 < count ? talus_distance_outside(&along, q) : first;
         if (outside_p <= s->tolerance)
             out[kept++] = *p;
-        if (fmax(outside_p, outside_q) > s->tolerance && fmin(outside_p, outside_q) <= 0.0 &&
-            !(line && k == 1))
+        if (talus_max(outside_p, outside_q) > s->tolerance &&
+            talus_min(outside_p, outside_q) <= 0.0 && !(line && k == 1))
             out[kept++] = talus_cut_edge(p, q, outside_p, outside_q, border, 8, 16);
     }
     return kept;
@@ -232,8 +232,8 @@ TALUS_INLINE int talus_choose_beyond_triangle(const TalusCandidate *c, int count
     double turn = talus_twice_signed_area(&c[p], &c[q], &c[r]) < 0.0 ? -1.0 : 1.0, most = least;
     int best = -1;
     for (int k = 0; k < count; k++) {
-        double area = -fmin(turn * talus_twice_signed_area(&c[q], &c[r], &c[k]),
-                            turn * talus_twice_signed_area(&c[r], &c[p], &c[k]));
+        double area = -talus_min(turn * talus_twice_signed_area(&c[q], &c[r], &c[k]),
+                                 turn * talus_twice_signed_area(&c[r], &c[p], &c[k]));
         if (area > TALUS_MANIFOLD_EXCESS * most) {
             most = area;
             best = k;
@@ -305,7 +305,7 @@ TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
         v += c[k].v / count;
     }
     for (int k = 0; k < count; k++)
-        extent2 = fmax(extent2, talus_squared_distance(&c[k], u, v));
+        extent2 = talus_max(extent2, talus_squared_distance(&c[k], u, v));
     double excess = TALUS_MANIFOLD_TURN * TALUS_MANIFOLD_MARGIN * sqrt(extent2);
     int at[TALUS_MANIFOLD_MAX];
     at[0] = talus_choose_away_from(c, count, -1, u, v, excess);
@@ -315,8 +315,8 @@ TALUS_INLINE int talus_choose_spread(TalusCandidate *c, int count)
     double left = at[2] < 0 ? 0.0 : talus_twice_signed_area(&c[at[0]], &c[at[1]], &c[at[2]]);
     double right = at[3] < 0 ? 0.0 : -talus_twice_signed_area(&c[at[0]], &c[at[1]], &c[at[3]]);
     int wide = left < right ? 3 : 2;
-    double least = TALUS_MANIFOLD_THIN * fmax(left, right);
-    if (fmin(left, right) <= least && at[wide] >= 0)
+    double least = TALUS_MANIFOLD_THIN * talus_max(left, right);
+    if (talus_min(left, right) <= least && at[wide] >= 0)
         at[5 - wide] = talus_choose_beyond_triangle(c, count, at[0], at[1], at[wide], least);
     TalusCandidate chosen[TALUS_MANIFOLD_MAX];
     int kept = 0;

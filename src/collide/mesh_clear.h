@@ -138,7 +138,7 @@ TALUS_OUTLINE bool talus_find_push_out(const TalusClearedBody *q, TalusPushOut *
         if (!talus_find_lowest_point(q, &g, &lowest, &gap) || !(gap < 0.0) ||
             !talus_convex_triangle_nearest(&q->pose, g.f.corner, 0.0, &near))
             continue;
-        most = fmax(most, -near.gap);
+        most = talus_max(most, -near.gap);
         if (-gap < push->depth) {
             push->depth = -gap;
             push->direction = g.up;
@@ -166,7 +166,7 @@ TALUS_OUTLINE bool talus_find_nearest_surface(const TalusClearedBody *q, TalusVe
     for (int32_t t = talus_next_facet(&walk); t >= 0; t = talus_next_facet(&walk)) {
         TalusLocalFacet g = talus_local_facet(q, t);
         TalusNearest near;
-        if (talus_convex_triangle_nearest(&q->pose, g.f.corner, fmin(*gap, q->clear_reach),
+        if (talus_convex_triangle_nearest(&q->pose, g.f.corner, talus_min(*gap, q->clear_reach),
                                           &near)) {
             *gap = near.gap;
             *up = talus_neg(near.normal);

@@ -260,7 +260,7 @@ TALUS_OUTLINE void talus_add_edge_points(const TalusMeshQuery *q, const TalusLoc
     int count = fine ? talus_clip_part(&s, &line, false, q->at.clear_reach, c) : 0;
     double least = INFINITY;
     for (int i = 0; i < count; i++) {
-        least = fmin(least, c[i].gap);
+        least = talus_min(least, c[i].gap);
         talus_add_facet_point(q, feature + 1 + (uint32_t)i, up, talus_candidate_point(&s, &c[i]),
                               c[i].gap);
     }

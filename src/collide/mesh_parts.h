@@ -78,7 +78,7 @@ TALUS_INLINE bool talus_cut_is_interior(uint32_t id, uint32_t flat)
 /* Adds a candidate and updates face->least. */
 TALUS_INLINE void talus_face_add_candidate(TalusFacePoints *face, TalusCandidate c)
 {
-    face->least = fmin(face->least, c.gap);
+    face->least = talus_min(face->least, c.gap);
     face->c[face->count++] = c;
 }
 

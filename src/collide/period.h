@@ -28,7 +28,7 @@ TALUS_INLINE double talus_shortest_period(const TalusPeriod *p)
     double x = p->on[0] ? p->hi.x - p->lo.x : INFINITY;
     double y = p->on[1] ? p->hi.y - p->lo.y : INFINITY;
     double z = p->on[2] ? p->hi.z - p->lo.z : INFINITY;
-    return fmin(x, fmin(y, z));
+    return talus_min(x, talus_min(y, z));
 }
 
 /* Component d of a vector between two bodies, changed by a multiple of the period to the smallest magnitude. */

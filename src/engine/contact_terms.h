@@ -100,7 +100,7 @@ TALUS_INLINE double talus_contact_bias(const TalusLaw *law, double h, double rec
         return bias * (h * law->stiffness / (h * law->stiffness + law->damping));
     if (gap >= 0.0 || recovery == 0.0)
         return bias;
-    return fmax(bias, -talus_recovery_speed(recovery, gravity, size));
+    return talus_max(bias, -talus_recovery_speed(recovery, gravity, size));
 }
 
 /* Returns the compliance E = 1/(h (h k + c)), 1/kg; 0 for a rigid contact. */
@@ -140,7 +140,7 @@ TALUS_INLINE double talus_rebound_offset(const TalusLaw *law, const TalusBuildOp
                                          double bias)
 {
     bool closes = gap + o->h * free_velocity < 0.0 && -velocity > o->rebound_speed;
-    return closes ? fmin(bias, law->restitution * velocity) : bias;
+    return closes ? talus_min(bias, law->restitution * velocity) : bias;
 }
 
 /* Applied force and torque on a body, N and N m, and its length l (operator.h). */
@@ -222,7 +222,7 @@ TALUS_INLINE double talus_warm_normal_impulse(const TalusOperator *op, int64_t i
 {
     double warm;
     talus_contact_warm_start(op->frame[i], 1, o->impulse_ratio, impulse, &warm);
-    return fmax(warm + pull, 0.0);
+    return talus_max(warm + pull, 0.0);
 }
 
 /* Returns the linearised spring of contact i, which has relative compliance. impulse: of the contact in the list, world
@@ -238,13 +238,14 @@ TALUS_INLINE TalusHardening talus_hardening(const TalusOperator *op, int64_t i, 
     s.warm = talus_warm_normal_impulse(op, i, o, impulse, pull);
     double hard = s.warm;
     if (s.warm > o->impulse_limit + pull) /* seldom: saves a division */
-        hard = fmin(s.warm, fmax(o->impulse_limit + pull, o->hardening_ratio * limit / (o->h * e)));
+        hard = talus_min(
+            s.warm, talus_max(o->impulse_limit + pull, o->hardening_ratio * limit / (o->h * e)));
     double ratio = 2.0 * o->h * e * hard / limit;
     double root = sqrt(1.0 + ratio * ratio);
     s.compliance = 2.0 * e / (root * (1.0 + root));
     s.overlap_rate = 2.0 * e * hard / (1.0 + root) + s.compliance * (s.warm - hard);
     if (talus_is_overlap_error(o, gap, size, s.overlap_rate)) {
-        s.compliance = fmin(s.compliance, TALUS_ERROR_COMPLIANCE * diagonal);
+        s.compliance = talus_min(s.compliance, TALUS_ERROR_COMPLIANCE * diagonal);
         s.overlap_rate = s.compliance * s.warm;
     }
     return s;
@@ -258,7 +259,7 @@ TALUS_INLINE double talus_elastic_offset(const TalusBuildOptions *o, double gap,
 {
     double speed = talus_recovery_speed(o->recovery, o->gravity, size);
     return gap >= 0.0 || o->recovery == 0.0 ? gap / o->h
-                                            : fmax(gap / o->h, -(s->overlap_rate + speed));
+                                            : talus_max(gap / o->h, -(s->overlap_rate + speed));
 }
 
 /* True if all contacts under a law have relative compliance in every step: the law has neither stiffness nor
@@ -398,8 +399,8 @@ TALUS_INLINE bool talus_is_elastic(const TalusOperator *op, int64_t i, const Tal
 TALUS_INLINE double talus_add_relative_energy(const TalusBuildOptions *o, double gap, double size,
                                               const TalusHardening *s, double gamma, double *sum)
 {
-    double before = fmin(talus_elastic_offset(o, gap, size, s), 0.0);
-    double elastic = fmax(before, -s->overlap_rate);
+    double before = talus_min(talus_elastic_offset(o, gap, size, s), 0.0);
+    double elastic = talus_max(before, -s->overlap_rate);
     sum[TALUS_WORK_ELASTIC_START] -= 0.5 * s->warm * elastic;
     sum[TALUS_WORK_ELASTIC_END] += 0.5 * gamma * talus_elastic_overlap(o, s, gamma) / o->h;
     return before - elastic;

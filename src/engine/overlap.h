@@ -48,7 +48,7 @@ static inline double talus_overlap_p99(const uint32_t count[TALUS_OVERLAP_BINS],
     int bin = TALUS_OVERLAP_BINS - 1;
     while (bin > 0 && above + count[bin] <= total / 100)
         above += count[bin--];
-    return bin < TALUS_OVERLAP_BINS - 1 ? fmin(talus_overlap_bin_end(bin), max) : max;
+    return bin < TALUS_OVERLAP_BINS - 1 ? talus_min(talus_overlap_bin_end(bin), max) : max;
 }
 
 /* Returns number, mean, 99th percentile and maximum of the counted overlaps, given their sum and their maximum. */

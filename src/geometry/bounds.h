@@ -17,8 +17,8 @@ TALUS_INLINE TalusAabb talus_aabb_about(TalusVec3 centre, TalusVec3 extent)
 TALUS_INLINE TalusAabb talus_aabb_join(TalusAabb a, TalusAabb b)
 {
     TalusAabb r = {
-        talus_vec3(fmin(a.lo.x, b.lo.x), fmin(a.lo.y, b.lo.y), fmin(a.lo.z, b.lo.z)),
-        talus_vec3(fmax(a.hi.x, b.hi.x), fmax(a.hi.y, b.hi.y), fmax(a.hi.z, b.hi.z)),
+        talus_vec3(talus_min(a.lo.x, b.lo.x), talus_min(a.lo.y, b.lo.y), talus_min(a.lo.z, b.lo.z)),
+        talus_vec3(talus_max(a.hi.x, b.hi.x), talus_max(a.hi.y, b.hi.y), talus_max(a.hi.z, b.hi.z)),
     };
     return r;
 }
@@ -45,13 +45,13 @@ TALUS_INLINE TalusVec3 talus_rotated_box_extent(TalusVec3 h, TalusQuat orientati
 TALUS_INLINE void talus_profile_span(const double *profile, int points, double u, double *lo,
                                      double *hi)
 {
-    double across = sqrt(fmax(0.0, 1.0 - u * u));
+    double across = sqrt(talus_max(0.0, 1.0 - u * u));
     *lo = INFINITY;
     *hi = -INFINITY;
     for (int k = 0; k < points; k++) {
         TalusProfilePoint p = talus_profile_point(profile, k);
-        *lo = fmin(*lo, u * p.z - across * p.r);
-        *hi = fmax(*hi, u * p.z + across * p.r);
+        *lo = talus_min(*lo, u * p.z - across * p.r);
+        *hi = talus_max(*hi, u * p.z + across * p.r);
     }
 }
 

@@ -30,7 +30,7 @@ static void compute_free_velocities(void *context, int64_t begin, int64_t end, i
             if (cpu_has_force(e, i))
                 v = talus_madd(v, c->h / b->mass[i], e->force[i]);
             bad += talus_state_fault(b->position[i], v, b->spin[i]);
-            least = fmin(least, b->size[i]);
+            least = talus_min(least, b->size[i]);
         } else if (cpu_is_driven(e, i)) {
             v = b->velocity[i];
         }
@@ -71,7 +71,7 @@ static TalusStatus prepare_bodies(CpuEngine *e, double h, TalusVec3 gravity)
         TALUS_TRY(fail_on_bad_state(e));
     e->min_size = INFINITY;
     for (int64_t k = 0; k < talus_chunks(slots, CPU_GRAIN); k++)
-        e->min_size = fmin(e->min_size, e->partial[k][1]);
+        e->min_size = talus_min(e->min_size, e->partial[k][1]);
     return TALUS_OK;
 }
 
