@@ -264,10 +264,13 @@ static TalusStatus make_neighbours(TalusBroad *broad, TalusPool *pool, const Tal
 {
     TALUS_TRY(talus_grid_build(&broad->grid, pool, &broad->scratch, bodies, options, true));
     broad->candidates = true;
+    talus_neighbours_exchange(broad);
     TalusStatus status = talus_search_all(broad, pool, search_grid);
+    if (status == TALUS_OK)
+        status = talus_neighbours_take(broad, pool);
+    talus_neighbours_exchange(broad);
     broad->candidates = false;
-    TALUS_TRY(status);
-    return talus_neighbours_take(broad, pool);
+    return status;
 }
 
 /* Sets *covered: true if the list of neighbours, made anew if that pays, contains all pairs in contact. */

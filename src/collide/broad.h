@@ -26,7 +26,9 @@ typedef struct TalusNeighbours {
     TalusPairList others; /* other pairs with a free body that are both in the grid, in any order */
     TalusGridBody
         *body; /* by slot: position when the list was made, fat radius with the skin; in units */
-    uint8_t *role;   /* by slot: TALUS_ROLE_* when the list was made */
+    uint8_t *role;  /* by slot: TALUS_ROLE_* when the list was made */
+    uint32_t *idle; /* slots that were dead or whose bodies were walls, idle_count of them */
+    int idle_count;
     uint64_t *mark;  /* a bit for each pair of `spheres`: in contact now */
     int64_t *chunk;  /* by chunk of `spheres`: marked pairs before it */
     int slots;       /* 0: there is no list */

@@ -199,31 +199,39 @@ static void choose_parameters(TalusGrid *grid, TalusPool *pool)
 
 /* ---- walls ----------------------------------------------------------------------------------- */
 
+/* Slot k of those among which walls are sought. */
+static uint32_t slot_among(const TalusSlots *among, int k)
+{
+    return among->slot ? among->slot[k] : (uint32_t)k;
+}
+
 /* Counts bodies of shapes that can only be walls in *wall_shapes, and bodies of other shapes that are walls because
  * they are large in *large_walls. Fails if a body of the first kind is free. */
-static TalusStatus count_walls(TalusGrid *grid, int *wall_shapes, int *large_walls)
+static TalusStatus count_walls(TalusGrid *grid, const TalusSlots *among, int *wall_shapes,
+                               int *large_walls)
 {
     const TalusBodyView *v = grid->bodies;
     *wall_shapes = *large_walls = 0;
-    for (int i = 0; i < v->count; i++) {
+    for (int k = 0; k < among->count; k++) {
+        uint32_t i = slot_among(among, k);
         if (v->shape[i] < 0)
             continue;
-        TalusShapeKind kind = talus_body_kind(v, (uint32_t)i);
+        TalusShapeKind kind = talus_body_kind(v, i);
         if (talus_shape_has(kind, TALUS_TRAIT_WALL) && talus_is_free(v, i))
             return talus_refuse_free_wall(i, kind);
         *wall_shapes += talus_shape_has(kind, TALUS_TRAIT_WALL);
-        *large_walls += !talus_is_free(v, i) && !talus_shape_has(kind, TALUS_TRAIT_WALL) &&
-                        is_wall(grid, (uint32_t)i);
+        *large_walls +=
+            !talus_is_free(v, i) && !talus_shape_has(kind, TALUS_TRAIT_WALL) && is_wall(grid, i);
     }
     return TALUS_OK;
 }
 
 /* If too many bodies are walls only because they are large, they go into the grid instead. */
-TalusStatus talus_grid_collect_walls(TalusGrid *grid)
+TalusStatus talus_grid_collect_walls(TalusGrid *grid, const TalusSlots *among)
 {
     const TalusBodyView *v = grid->bodies;
     int wall_shapes, large_walls;
-    TALUS_TRY(count_walls(grid, &wall_shapes, &large_walls));
+    TALUS_TRY(count_walls(grid, among, &wall_shapes, &large_walls));
     if (large_walls > TALUS_LARGE_WALLS) { /* too many to test against every body */
         grid->large = INFINITY;
         large_walls = 0;
@@ -231,10 +239,11 @@ TalusStatus talus_grid_collect_walls(TalusGrid *grid)
     int need = wall_shapes + large_walls;
     TALUS_TRY(TALUS_GROW(grid->wall, (size_t)need, 0, "walls"));
     grid->walls = 0;
-    for (int i = 0; grid->walls < need; i++) {
-        if (v->shape[i] >= 0 && !talus_is_free(v, i) && is_wall(grid, (uint32_t)i))
+    for (int k = 0; grid->walls < need; k++) {
+        uint32_t i = slot_among(among, k);
+        if (v->shape[i] >= 0 && !talus_is_free(v, i) && is_wall(grid, i))
             grid->wall[grid->walls++] =
-                talus_make_wall(v, grid->options, grid->drift, (uint32_t)i, grid->per_unit);
+                talus_make_wall(v, grid->options, grid->drift, i, grid->per_unit);
     }
     return TALUS_OK;
 }
@@ -450,7 +459,8 @@ static TalusStatus measure_bodies(TalusGrid *grid, TalusPool *pool)
 /* Lists the walls and measures all other bodies, with the present drift. */
 static TalusStatus measure_walls_and_bodies(TalusGrid *grid, TalusPool *pool)
 {
-    TALUS_TRY(talus_grid_collect_walls(grid));
+    TalusSlots all = {NULL, grid->bodies->count};
+    TALUS_TRY(talus_grid_collect_walls(grid, &all));
     return measure_bodies(grid, pool);
 }
 

@@ -76,6 +76,12 @@ typedef struct TalusGrid {
     uint8_t *image_memory; /* memory of image, kept while image is NULL */
 } TalusGrid;
 
+/* Some slots, ascending; slot NULL: the first `count`. */
+typedef struct TalusSlots {
+    const uint32_t *slot;
+    int count;
+} TalusSlots;
+
 /* Memory that the grid and the sorting of pairs use one after the other. */
 typedef struct TalusScratch {
     unsigned char *block;
@@ -88,8 +94,8 @@ typedef struct TalusScratch {
 TalusStatus talus_grid_build(TalusGrid *grid, TalusPool *pool, TalusScratch *scratch,
                              const TalusBodyView *bodies, const TalusDetectOptions *options,
                              bool with_skin);
-/* Lists the walls as talus_grid_build does, with the grid's drift, unit and large. */
-TalusStatus talus_grid_collect_walls(TalusGrid *grid);
+/* Lists the walls among some slots, as talus_grid_build does, with the grid's drift, unit and large. */
+TalusStatus talus_grid_collect_walls(TalusGrid *grid, const TalusSlots *among);
 /* Returns the fat radius of slot i in units, negated if the body is not a free sphere; 0 for a dead slot or a wall. Also
  * returns 0 for a body with faulty numbers, which talus_grid_check_bodies refuses. */
 float talus_grid_measure_body(TalusGrid *grid, uint32_t i);

@@ -18,9 +18,10 @@ enum {
 /* A body that is not free is a wall if its fat radius is more than this many times the mean of the sampled free
  * bodies. */
 #define TALUS_GRID_LARGE 8.0
-/* The skin of a body: fraction of its size, steps of its motion. */
+/* The skin of a body: fraction of its size; steps of its motion, and the largest fraction of its size for these. */
 #define TALUS_SKIN_SIZE 0.1
 #define TALUS_SKIN_STEPS 4.0
+#define TALUS_SKIN_MOTION 0.2
 /* Factor by which fat radii are enlarged, as a guard against rounding. */
 #define TALUS_GRID_SLACK (1.0 + 0x1p-20)
 
@@ -72,12 +73,14 @@ TALUS_INLINE double talus_fat_radius(const TalusBodyView *v, const TalusDetectOp
 }
 
 /* Skin of body i, m: what a list of neighbours adds to the fat radius (neighbours.h), so that the list holds for some
- * steps: a fraction of the size, and some steps' motion relative to the drift. */
+ * steps: a fraction of the size, and some steps' motion relative to the drift, but at most another fraction of the size,
+ * so that fast bodies have few neighbours and their list a short life. */
 TALUS_INLINE double talus_skin(const TalusBodyView *v, const TalusDetectOptions *o, TalusVec3 drift,
                                uint32_t i)
 {
     double own = talus_norm(talus_sub(talus_body_velocity(v, i), drift));
-    return TALUS_SKIN_SIZE * v->size[i] + TALUS_SKIN_STEPS * o->h * own;
+    return TALUS_SKIN_SIZE * v->size[i] +
+           talus_min(TALUS_SKIN_STEPS * o->h * own, TALUS_SKIN_MOTION * v->size[i]);
 }
 
 /* ---- sample ----

@@ -115,7 +115,9 @@ TalusStatus talus_neighbours_cover(TalusBroad *broad, TalusPool *pool, const Tal
     if (list->slots == 0 || list->slots != bodies->count || bodies->period)
         return TALUS_OK;
     restore_grid(broad, bodies, options);
-    TALUS_TRY(talus_grid_collect_walls(grid));
+    /* other slots have no walls as long as their roles are those of the list */
+    TalusSlots idle = {list->idle, list->idle_count};
+    TALUS_TRY(talus_grid_collect_walls(grid, &idle));
     Check check = {grid, list, {0.0, 0.0, 0.0}, true};
     if (list->all_free)
         check.motion = mean_motion(grid, list);
@@ -161,13 +163,21 @@ static void take_bodies_chunk(void *context, int64_t begin, int64_t end, int64_t
     }
 }
 
-/* True if all bodies of the grid are free. */
-static bool are_all_free(const TalusNeighbours *list, int slots)
+/* Sets all_free and the idle slots of the list from the roles. */
+static TalusStatus survey_roles(TalusNeighbours *list, int slots)
 {
-    for (int i = 0; i < slots; i++)
-        if (list->role[i] != 0 && !(list->role[i] & TALUS_ROLE_FREE))
-            return false;
-    return true;
+    int idle = 0;
+    list->all_free = true;
+    for (int i = 0; i < slots; i++) {
+        idle += list->role[i] == 0;
+        list->all_free &= list->role[i] == 0 || (list->role[i] & TALUS_ROLE_FREE);
+    }
+    TALUS_TRY(TALUS_GROW(list->idle, (size_t)idle, 0, "neighbours"));
+    list->idle_count = 0;
+    for (int i = 0; list->idle_count < idle; i++)
+        if (list->role[i] == 0)
+            list->idle[list->idle_count++] = (uint32_t)i;
+    return TALUS_OK;
 }
 
 /* Exchanges the pairs of two lists. */
@@ -179,6 +189,12 @@ static void exchange_pairs(TalusPairList *p, TalusPairList *q)
     p->count = q->count;
     q->pair = pair;
     q->count = count;
+}
+
+void talus_neighbours_exchange(TalusBroad *broad)
+{
+    exchange_pairs(&broad->neighbours.spheres, &broad->run[TALUS_RUN_SPHERES]);
+    exchange_pairs(&broad->neighbours.others, &broad->run[TALUS_RUN_GENERAL]);
 }
 
 TalusStatus talus_neighbours_take(TalusBroad *broad, TalusPool *pool)
@@ -195,10 +211,8 @@ TalusStatus talus_neighbours_take(TalusBroad *broad, TalusPool *pool)
     TALUS_TRY(TALUS_GROW(list->mark, pairs / 64 + 1, 0, "neighbours"));
     TALUS_TRY(TALUS_GROW(list->chunk, pairs / PAIR_GRAIN + 1, 0, "neighbours"));
     talus_parallel(pool, slots, GRAIN, take_bodies_chunk, broad);
+    TALUS_TRY(survey_roles(list, slots));
     TALUS_TRY(talus_search_sort(broad, pool, &broad->run[TALUS_RUN_SPHERES]));
-    exchange_pairs(&list->spheres, &broad->run[TALUS_RUN_SPHERES]);
-    exchange_pairs(&list->others, &broad->run[TALUS_RUN_GENERAL]);
-    list->all_free = are_all_free(list, slots);
     list->uses = 0;
     list->drift = grid->drift;
     list->unit = grid->unit;
@@ -340,6 +354,6 @@ TalusStatus talus_neighbours_find(TalusBroad *broad, TalusPool *pool)
 
 void talus_neighbours_clear(TalusNeighbours *list)
 {
-    TALUS_RELEASE(list->spheres.pair, list->others.pair, list->body, list->role, list->mark,
-                  list->chunk);
+    TALUS_RELEASE(list->spheres.pair, list->others.pair, list->body, list->role, list->idle,
+                  list->mark, list->chunk);
 }

@@ -26,6 +26,9 @@ TalusStatus talus_neighbours_cover(TalusBroad *broad, TalusPool *pool, const Tal
 /* True if a new list is to be made now, for bodies that the present one does not cover. Lists that served one detection
  * only are followed by a pause. */
 bool talus_neighbours_pay(TalusBroad *broad, const TalusBodyView *bodies);
+/* Exchanges the pairs of the list for those of broad->run, before a search for candidates and after it: so each array
+ * keeps the length that it needs. */
+void talus_neighbours_exchange(TalusBroad *broad);
 /* Makes a list of the candidates in broad->run, found in a grid with skin, which must be unchanged. */
 TalusStatus talus_neighbours_take(TalusBroad *broad, TalusPool *pool);
 /* Finds the pairs of the list that may be in contact, and the walls near bodies, and writes them to broad->run as
