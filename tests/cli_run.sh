@@ -54,6 +54,12 @@ contains profile.json '"stage": "detect"'
 contains profile.json '"name": "bodies"'
 contains profile.json "\"hash\": \"$hash\""
 contains run.json "\"hash\": \"$hash\"" # a profile changes no result
+"$TALUS" run $small --out profiled --profile --quiet >/dev/null 2>err || fail "--profile --out: $(cat err)"
+contains profiled/profile.html '"title": "Profile of hourglass"'
+contains profiled/profile.html '"Time of the steps, by loop"'
+contains profiled/profile.html '"Time of a step, by stage"'
+"$TALUS" run $small --out profiled --quiet >/dev/null 2>&1 || fail "over a profiled run"
+[ ! -e profiled/profile.html ] || fail "the page of a profile outlives its run"
 
 # ---- without --out a run goes to out/NAME and says so first; that a run is replaced is said under --quiet, too ----
 mkdir bare && (

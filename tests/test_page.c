@@ -217,8 +217,8 @@ static bool data_of(char *page, const char **data, size_t *size)
 
 TEST(page_holds_its_data)
 {
-    REQUIRE_OK(page_write_report("page-hostile/deep/er", put_hostile, NULL));
-    REQUIRE_OK(page_write_report("page-hostile", put_hostile, NULL));
+    REQUIRE_OK(page_write_report("page-hostile/deep/er", "report.html", put_hostile, NULL));
+    REQUIRE_OK(page_write_report("page-hostile", "report.html", put_hostile, NULL));
     char *page;
     size_t size, data_size = 0;
     const char *data = NULL;
@@ -250,7 +250,7 @@ TEST(page_holds_its_data)
 
 TEST(page_without_data)
 {
-    REQUIRE_OK(page_write_report("page-empty", put_empty, NULL));
+    REQUIRE_OK(page_write_report("page-empty", "report.html", put_empty, NULL));
     struct stat info;
     CHECK(stat("page-empty/report.html", &info) == 0 && info.st_size > 50000);
 }
@@ -260,7 +260,7 @@ TEST(page_that_cannot_be_written)
     FILE *file = fopen("page-file", "w");
     REQUIRE(file);
     fclose(file);
-    CHECK(page_write_report("page-file", put_empty, NULL) == TALUS_ERR_IO);
+    CHECK(page_write_report("page-file", "report.html", put_empty, NULL) == TALUS_ERR_IO);
     CHECK(strstr(talus_error(), "page-file") != NULL);
 }
 

@@ -20,8 +20,11 @@ extern const PagePiece page_report[2], page_viewer[3];
 /* Writes the JSON value that is inserted into the report's template. */
 typedef void PageData(void *user, JsonOut *json);
 
-/* Writes DIR/report.html with the value that `data` writes; creates DIR if needed. The file appears whole or not at
+/* Writes the page DIR/NAME with the value that `data` writes; creates DIR if needed. The file appears whole or not at
  * all; the value is streamed, so its size does not matter. */
-TalusStatus page_write_report(const char *dir, PageData *data, void *user);
+TalusStatus page_write_report(const char *dir, const char *name, PageData *data, void *user);
+
+/* Writes the first members of that value: version, title, kind, date and machine; threads 0: not said. */
+void page_write_head(JsonOut *json, const char *title, const char *kind, int threads);
 
 #endif

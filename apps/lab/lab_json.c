@@ -6,9 +6,6 @@
 #include "io/file/file.h"
 
 #include <math.h>
-#include <sys/utsname.h>
-#include <time.h>
-#include <unistd.h>
 
 /* ---- one result ---- */
 
@@ -303,30 +300,6 @@ void lab_print_bench_json(const LabSet *set)
 
 /* ---- the whole set ---- */
 
-/* Writes system, number of processors and, if above 0, threads as one text. */
-static void put_machine(JsonOut *json, int threads)
-{
-    struct utsname about;
-    char text[sizeof about];
-    if (uname(&about) != 0)
-        return;
-    int used = snprintf(text, sizeof text, "%s %s, %ld processors", about.sysname, about.machine,
-                        sysconf(_SC_NPROCESSORS_ONLN));
-    if (threads > 0) /* 0: the benchmark runs worlds, which have threads of their own */
-        snprintf(text + used, sizeof text - (size_t)used, ", %d thread%s", threads,
-                 threads == 1 ? "" : "s");
-    json_write_text(json, "machine", text);
-}
-
-static void put_date(JsonOut *json)
-{
-    char text[32];
-    time_t now = time(NULL);
-    struct tm parts;
-    if (gmtime_r(&now, &parts) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts))
-        json_write_text(json, "date", text);
-}
-
 /* Writes the results of an earlier call that no job of this call has reused yet (key not ""), so that a stopped call
  * does not lose them. */
 static void put_stored_results(JsonOut *json, const LabSet *set)
@@ -344,13 +317,7 @@ static void put_set(void *user, JsonOut *json)
     static const double thresholds[] = {1e-2, 1e-4, 1e-6, 1e-8};
     const LabSet *set = user;
     json_open_object(json, NULL);
-    json_open_object(json, "talus");
-    json_write_text(json, "version", talus_version());
-    json_close_object(json);
-    json_write_text(json, "title", set->title);
-    json_write_text(json, "kind", set->kind);
-    put_date(json);
-    put_machine(json, set->threads);
+    page_write_head(json, set->title, set->kind, set->threads);
     put_notes(json, set);
     json_write_reals(json, "thresholds", thresholds, sizeof thresholds / sizeof *thresholds);
     json_open_array(json, "problems");
@@ -381,5 +348,5 @@ TalusStatus lab_store_write(const LabSet *set)
 
 TalusStatus lab_page_write(const LabSet *set)
 {
-    return page_write_report(set->dir, put_set, (void *)set);
+    return page_write_report(set->dir, "report.html", put_set, (void *)set);
 }

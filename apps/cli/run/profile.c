@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "base/profile.h"
 #include "base/timer.h"
+#include "cli/page.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -96,20 +97,36 @@ static void print_loop(const TalusProfileRow *row, double all, double copy, FILE
     fputc('\n', out);
 }
 
-/* Prints the seconds of a stage, or of all that is no stage, that no loop of it has. */
-static void print_rest(const char *stage, double seconds, const TalusProfileRow *row, int count,
-                       double all, FILE *out)
+/* What one thread did alone in a stage, or in all that is no stage (""). */
+typedef struct OutsideLoops {
+    const char *stage;
+    double seconds;
+} OutsideLoops;
+
+enum { STAGES = 5 };
+
+/* Sets `rest` to the seconds of each stage that no loop of it has. */
+static void find_outside_loops(const Run *run, const TalusProfileRow *row, int count,
+                               OutsideLoops rest[STAGES])
 {
-    for (int i = 0; i < count; i++)
-        seconds -= strcmp(row[i].stage, stage) == 0 ? row[i].seconds : 0.0;
-    fprintf(out, "  %-9s %-44s %9s %9.3f %6.1f\n", stage, "outside loops", "", seconds,
-            100.0 * seconds / all);
+    const RunClock *c = &run->clock;
+    double stages = c->detect + c->build + c->solve + c->integrate;
+    const OutsideLoops all[STAGES] = {{"detect", c->detect},
+                                      {"build", c->build},
+                                      {"solve", c->solve},
+                                      {"integrate", c->integrate},
+                                      {"", stepping_seconds(run) - stages}};
+    memcpy(rest, all, sizeof all);
+    for (int k = 0; k < STAGES; k++)
+        for (int i = 0; i < count; i++)
+            if (strcmp(row[i].stage, rest[k].stage) == 0)
+                rest[k].seconds -= row[i].seconds;
 }
 
 static void print_loops(const Run *run, FILE *out)
 {
     static TalusProfileRow row[LOOPS];
-    const RunClock *c = &run->clock;
+    OutsideLoops rest[STAGES];
     int count = talus_profile_rows(row, LOOPS);
     double all = stepping_seconds(run);
     fprintf(out, "\nTime of the steps, by loop; GB/s of what a loop must move, a copy moves %.1f\n",
@@ -119,11 +136,10 @@ static void print_loops(const Run *run, FILE *out)
     for (int i = 0; i < count; i++)
         if (row[i].seconds > least_share * all)
             print_loop(&row[i], all, run->copy_speed, out);
-    print_rest("detect", c->detect, row, count, all, out);
-    print_rest("build", c->build, row, count, all, out);
-    print_rest("solve", c->solve, row, count, all, out);
-    print_rest("integrate", c->integrate, row, count, all, out);
-    print_rest("", all - c->detect - c->build - c->solve - c->integrate, row, count, all, out);
+    find_outside_loops(run, row, count, rest);
+    for (int k = 0; k < STAGES; k++)
+        fprintf(out, "  %-9s %-44s %9s %9.3f %6.1f\n", rest[k].stage, "outside loops", "",
+                rest[k].seconds, 100.0 * rest[k].seconds / all);
 }
 
 static void print_bytes(const Run *run, const char *name, double bytes, FILE *out)
@@ -197,4 +213,193 @@ void run_profile_write_json(const Run *run, JsonOut *json)
     write_loops(json);
     write_memory(run, json);
     json_close_object(json);
+}
+
+/* ---- the page ---- */
+
+/* Joins each two entries into one, so that there is place for as many again. All entries are full. */
+static void halve_stage_means(RunStageTimes *t)
+{
+    for (int i = 0; i < t->count / 2; i++) {
+        const RunStageMean *p = &t->mean[2 * i], *q = p + 1;
+        t->mean[i] =
+            (RunStageMean){q->time, 0.5 * (p->detect + q->detect), 0.5 * (p->build + q->build),
+                           0.5 * (p->solve + q->solve), 0.5 * (p->integrate + q->integrate)};
+    }
+    t->count /= 2;
+    t->steps *= 2;
+}
+
+void run_profile_add_step(Run *run, const TalusStepInfo *info)
+{
+    RunStageTimes *t = &run->stage_times;
+    if (t->steps == 0)
+        t->steps = 1;
+    if (t->count == 0 || t->latest == t->steps) {
+        if (t->count == RUN_STAGE_MEANS)
+            halve_stage_means(t);
+        t->mean[t->count++] = (RunStageMean){0};
+        t->latest = 0;
+    }
+    RunStageMean *m = &t->mean[t->count - 1];
+    double old = (double)t->latest, all = (double)++t->latest;
+    m->time = talus_world_time(run->world);
+    m->detect = (old * m->detect + info->detect_seconds) / all;
+    m->build = (old * m->build + info->build_seconds) / all;
+    m->solve = (old * m->solve + info->solve_seconds) / all;
+    m->integrate = (old * m->integrate + info->integrate_seconds) / all;
+}
+
+/* Opens a table with this title and these columns, up to NULL, and its rows. */
+static void open_table(JsonOut *json, const char *title, const char *const *columns)
+{
+    json_open_object(json, NULL);
+    json_write_text(json, "title", title);
+    json_open_array(json, "columns");
+    for (; *columns; columns++)
+        json_write_text(json, NULL, *columns);
+    json_close_array(json);
+    json_open_array(json, "rows");
+}
+
+static void close_table(JsonOut *json, const char *note)
+{
+    json_close_array(json);
+    json_write_text(json, "note", note);
+    json_close_object(json);
+}
+
+/* Writes a number with these decimals as a cell of a table; an empty cell if decimals is negative. */
+static void write_cell(JsonOut *json, int decimals, double value)
+{
+    char text[32] = "";
+    if (decimals >= 0)
+        snprintf(text, sizeof text, "%.*f", decimals, value);
+    json_write_text(json, NULL, text);
+}
+
+/* Writes a row of the table of loops; calls and speed, bytes/s, are left out where they are 0. */
+static void write_loop_row(const Run *run, JsonOut *json, const TalusProfileRow *row, double speed)
+{
+    json_open_array(json, NULL);
+    json_write_text(json, NULL, row->stage);
+    json_write_text(json, NULL, row->loop);
+    write_cell(json, row->calls ? 0 : -1, (double)row->calls);
+    write_cell(json, 3, row->seconds);
+    write_cell(json, 1, 100.0 * row->seconds / stepping_seconds(run));
+    write_cell(json, speed > 0.0 ? 1 : -1, 1e-9 * speed);
+    write_cell(json, speed > 0.0 ? 0 : -1, 100.0 * speed / run->copy_speed);
+    json_close_array(json);
+}
+
+static void write_loop_table(const Run *run, JsonOut *json)
+{
+    static const char *const columns[] = {"stage", "loop", "calls",  "s",
+                                          "%",     "GB/s", "% copy", NULL};
+    static TalusProfileRow row[LOOPS];
+    OutsideLoops rest[STAGES];
+    char note[128];
+    int count = talus_profile_rows(row, LOOPS);
+    double all = stepping_seconds(run);
+    open_table(json, "Time of the steps, by loop", columns);
+    for (int i = 0; i < count; i++)
+        if (row[i].seconds > least_share * all)
+            write_loop_row(run, json, &row[i], run->copy_speed > 0.0 ? loop_speed(&row[i]) : 0.0);
+    find_outside_loops(run, row, count, rest);
+    for (int k = 0; k < STAGES; k++) {
+        TalusProfileRow outside = {
+            .stage = rest[k].stage, .loop = "outside loops", .seconds = rest[k].seconds};
+        write_loop_row(run, json, &outside, 0.0);
+    }
+    snprintf(note, sizeof note,
+             "All steps took %.3f s. GB/s: of what a loop must move; a copy moves %.1f GB/s.", all,
+             1e-9 * run->copy_speed);
+    close_table(json, note);
+}
+
+static void write_memory_row(const Run *run, JsonOut *json, const char *name, double bytes)
+{
+    int bodies = talus_world_body_count(run->world);
+    json_open_array(json, NULL);
+    json_write_text(json, NULL, name);
+    write_cell(json, 2, 1e-6 * bytes);
+    write_cell(json, 1, bytes / (bodies > 0 ? bodies : 1));
+    json_close_array(json);
+}
+
+static void write_memory_table(const Run *run, JsonOut *json)
+{
+    static const char *const columns[] = {"array", "MB", "bytes a body", NULL};
+    static TalusMemoryUse use[LOOPS];
+    int count = talus_memory_uses(use, LOOPS);
+    double peak = (double)talus_memory_highest();
+    open_table(json, "Memory, by name of its arrays", columns);
+    for (int i = 0; i < count && (double)use[i].peak > least_share * peak; i++)
+        write_memory_row(run, json, use[i].name, (double)use[i].peak);
+    write_memory_row(run, json, "all names together", peak);
+    if (device_bytes(run) > 0.0)
+        write_memory_row(run, json, "on the GPU, at the end", device_bytes(run));
+    close_table(json, "Each name at its own peak, all together at their common one.");
+}
+
+/* Writes a curve: the mean of the stage whose seconds are `offset` bytes into RunStageMean, ms over simulated time. */
+static void write_stage_curve(const Run *run, JsonOut *json, const char *name, size_t offset)
+{
+    const RunStageTimes *t = &run->stage_times;
+    double x[RUN_STAGE_MEANS], y[RUN_STAGE_MEANS];
+    for (int i = 0; i < t->count; i++) {
+        x[i] = t->mean[i].time;
+        memcpy(&y[i], (const char *)&t->mean[i] + offset, sizeof y[i]);
+        y[i] *= 1e3;
+    }
+    json_open_object(json, NULL);
+    json_write_text(json, "name", name);
+    json_write_reals(json, "x", x, (size_t)t->count);
+    json_write_reals(json, "y", y, (size_t)t->count);
+    json_close_object(json);
+}
+
+static void write_stage_figure(const Run *run, JsonOut *json)
+{
+    json_open_object(json, NULL);
+    json_write_text(json, "title", "Time of a step, by stage");
+    json_write_text(json, "x", "simulated time, s");
+    json_write_text(json, "y", "ms per step");
+    json_open_array(json, "curves");
+    write_stage_curve(run, json, "detect", offsetof(RunStageMean, detect));
+    write_stage_curve(run, json, "build", offsetof(RunStageMean, build));
+    write_stage_curve(run, json, "solve", offsetof(RunStageMean, solve));
+    write_stage_curve(run, json, "integrate", offsetof(RunStageMean, integrate));
+    json_close_array(json);
+    json_close_object(json);
+}
+
+/* PageData of profile.html; `user` is the Run. */
+static void write_page_data(void *user, JsonOut *json)
+{
+    const Run *run = user;
+    char title[RUN_TEXT_MAX], note[128];
+    snprintf(title, sizeof title, "Profile of %s", run->settings.scene);
+    snprintf(note, sizeof note, "%lld steps of %d bodies, backend %s.",
+             (long long)(talus_world_steps(run->world) - run->first_step),
+             talus_world_body_count(run->world), talus_world_backend(run->world));
+    json_open_object(json, NULL);
+    page_write_head(json, title, "run", talus_world_threads(run->world));
+    json_open_array(json, "notes");
+    json_write_text(json, NULL, note);
+    json_close_array(json);
+    json_open_array(json, "tables");
+    write_loop_table(run, json);
+    write_memory_table(run, json);
+    json_close_array(json);
+    json_open_array(json, "figures");
+    write_stage_figure(run, json);
+    json_close_array(json);
+    json_close_object(json);
+}
+
+TalusStatus run_profile_write_page(const Run *run)
+{
+    return run->dir ? page_write_report(run->dir, "profile.html", write_page_data, (void *)run)
+                    : TALUS_OK;
 }

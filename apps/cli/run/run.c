@@ -422,6 +422,8 @@ static int make_step(Session *session)
     run->shortened |= info.length < talus_world_step_length(run->world);
     bool line = run_line_due(run, &info), frame = run_frame_due(run, &info);
     run_tally_step(&run->tally, &run->clock, &info);
+    if (run->profiled)
+        run_profile_add_step(run, &info);
     progress_step(&session->progress, run, &info, line);
     int code = write_step(session, &info, frame);
     if (code == CLI_OK)
@@ -537,6 +539,8 @@ static int report_end(Session *session)
         run_report(run, o->json ? stderr : stdout);
     if (o->json)
         run_report_json(run);
+    if (run->profiled && run_profile_write_page(run) != TALUS_OK)
+        code = cli_fail_library();
     if (o->final_positions && run_write_positions(o->final_positions, run->world) != TALUS_OK)
         code = cli_fail_library();
     return code == CLI_OK && !is_at_end(run) ? report_stop(session) : code;

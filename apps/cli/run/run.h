@@ -43,6 +43,21 @@ typedef struct RunClock {
     double wall;  /* seconds from `start` to the end of the run */
 } RunClock;
 
+/* Mean seconds of some consecutive steps, by stage. */
+typedef struct RunStageMean {
+    double time; /* simulated, at the end of the last of the steps, s */
+    double detect, build, solve, integrate;
+} RunStageMean;
+
+/* Seconds of all steps of a profiled run, by stage; when `mean` is full, each two of its entries become one. */
+enum { RUN_STAGE_MEANS = 1024 };
+typedef struct RunStageTimes {
+    RunStageMean mean[RUN_STAGE_MEANS];
+    int count;      /* entries, the last one perhaps of fewer steps */
+    int64_t steps;  /* of an entry; 0 before the first step */
+    int64_t latest; /* steps of the last entry */
+} RunStageTimes;
+
 typedef struct Run {
     RunSettings settings;
     RunTally tally;
@@ -52,8 +67,9 @@ typedef struct Run {
     int64_t last_step;  /* number of steps that the run is to have at its end */
     /* True once a step was shorter than h, so that time is no longer the number of steps times h. */
     bool shortened;
-    const char *dir;   /* directory of the output; NULL: no output */
-    bool profiled;     /* --profile was given */
+    const char *dir; /* directory of the output; NULL: no output */
+    bool profiled;   /* --profile was given */
+    RunStageTimes stage_times;
     double copy_speed; /* bytes/s of a copy, of a profiled run at its end */
 } Run;
 
@@ -153,10 +169,14 @@ void run_report(const Run *run, FILE *out);
 void run_report_json(const Run *run);
 
 /* ---- profile.c: --profile ---- */
+/* Adds a step to run->stage_times. */
+void run_profile_add_step(Run *run, const TalusStepInfo *info);
 /* Ends the profile and measures run->copy_speed. */
 void run_profile_finish(Run *run);
 /* Print and write where the time and the memory of the run went. */
 void run_profile_print(const Run *run, FILE *out);
 void run_profile_write_json(const Run *run, JsonOut *json);
+/* Writes profile.html into the directory of the run, if it has one. */
+TalusStatus run_profile_write_page(const Run *run);
 
 #endif

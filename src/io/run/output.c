@@ -65,7 +65,8 @@ struct TalusOutput {
 
 /* Names of the files that every run may have; formats add others. */
 static const char *const own_names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
-                                        "steps.csv",        "probes.csv",       "joints.csv"};
+                                        "steps.csv",        "probes.csv",       "joints.csv",
+                                        "profile.html"};
 enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
 
 /* ---- files of an earlier run ---- */
