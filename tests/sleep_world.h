@@ -313,7 +313,7 @@ TEST(a_halved_step_that_fails_wakes_nothing)
             CHECK_INT(status, TALUS_ERR_MEMORY);
             CHECK_INT(world->sleep.asleep, 2);
             CHECK(talus_world_hash(world) == before);
-            halved += world->snapshot.taken;
+            halved += world->snapshot.states;
         }
         talus_world_destroy(world);
         REQUIRE(n < 5000);

@@ -140,14 +140,15 @@ TEST(backup_brings_bodies_and_contacts_back)
     bool changed;
     double overlap_ratio;
     if (open_both(&both, &scenes[0]) && build_both(&both, false, &copy)) {
-        CHECK_OK(ops()->snapshot(both.engine));
+        CHECK_OK(ops()->snapshot_contacts(both.engine));
+        CHECK_OK(ops()->snapshot_states(both.engine));
         give_impulses(&both, &copy, 0.5);
         CHECK_OK(ops()->compute_velocities(both.engine, 1.0, &changed, &overlap_ratio));
         CHECK_OK(ops()->integrate(both.engine, both.h, both.world->def.gravity, 1, &ledger));
         TalusDetectOptions detect = talus_detect_options(both.world, both.h);
         TalusEngineCounts counts;
         CHECK_OK(ops()->detect(both.engine, &detect, both.world->def.gravity, false, &counts));
-        CHECK_OK(ops()->rollback(both.engine));
+        CHECK_OK(ops()->rollback(both.engine, true));
         check_bodies(&both, 0.0);
         check_contacts(&both);
         clear_copy(&copy);

@@ -369,7 +369,7 @@ TEST(a_later_part_that_fails_takes_the_earlier_ones_back)
         if (status != TALUS_OK) {
             CHECK_INT(status, TALUS_ERR_MEMORY);
             CHECK(talus_world_hash(world) == before);
-            taken_back += world->snapshot.taken;
+            taken_back += world->snapshot.contacts;
             CHECK_OK(talus_world_step(world, NULL));
         }
         CHECK(talus_world_hash(world) == after);

@@ -102,10 +102,12 @@ OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 grav
  * their potential energy, J. Engines with TALUS_ENGINE_PERIODS only. */
 OPERATION(TalusStatus, wrap_bodies, (TalusEngine *engine, TalusVec3 gravity, double *lifted))
 
-/* snapshot copies the states of all bodies and the contact list inside the engine; rollback restores that copy, at most
- * once per snapshot, after a step that has failed. If rollback fails, the impulses of the list are lost. */
-OPERATION(TalusStatus, snapshot, (TalusEngine *engine))
-OPERATION(TalusStatus, rollback, (TalusEngine *engine))
+/* snapshot_contacts copies the contact list inside the engine, snapshot_states the states of all bodies. rollback, after
+ * a step that has failed, restores the list and, with `states`, the states, at most once per snapshot. If rollback
+ * fails, the impulses of the list are lost. */
+OPERATION(TalusStatus, snapshot_contacts, (TalusEngine *engine))
+OPERATION(TalusStatus, snapshot_states, (TalusEngine *engine))
+OPERATION(TalusStatus, rollback, (TalusEngine *engine, bool states))
 
 /* clang-format on */
 

@@ -26,8 +26,9 @@ enum { TALUS_GRAIN = 1024 };
 
 /* What the world keeps of the engine's snapshot at the start of the step. */
 typedef struct TalusStepSnapshot {
-    bool taken;          /* true if the engine has a snapshot of this step */
-    double impulse_step; /* TalusWorld.impulse_step when the snapshot was taken */
+    bool contacts;       /* true if the engine has a snapshot of the contacts of this step */
+    bool states;         /* true if it has one of the states of bodies, too */
+    double impulse_step; /* TalusWorld.impulse_step when the snapshot of contacts was taken */
 } TalusStepSnapshot;
 
 struct TalusWorld {

@@ -119,19 +119,6 @@ void cpu_drop_impulses(TalusEngine *engine, int slot)
 
 /* ---- snapshot ---- */
 
-/* Reserves memory of the snapshot for `slots` bodies and the contacts of `list`. */
-static TalusStatus reserve_snapshot(CpuSnapshot *s, size_t slots, const TalusContactList *list)
-{
-    size_t contacts = (size_t)list->count;
-    TALUS_TRY(TALUS_GROW(s->position, slots, 0, "snapshot of a step"));
-    TALUS_TRY(TALUS_GROW(s->velocity, slots, 0, "snapshot of a step"));
-    TALUS_TRY(TALUS_GROW(s->spin, slots, 0, "snapshot of a step"));
-    TALUS_TRY(TALUS_GROW(s->orientation, slots, 0, "snapshot of a step"));
-    TALUS_TRY(TALUS_GROW(s->list.contact, contacts, 0, "snapshot of a step"));
-    TALUS_TRY(TALUS_GROW(s->list.arms, (size_t)list->general, 0, "snapshot of a step"));
-    return TALUS_GROW(s->list.impulse, contacts, 0, "snapshot of a step");
-}
-
 /* A copy of bytes. */
 typedef struct Copy {
     char *to;
@@ -167,31 +154,48 @@ static void copy_list(const CpuEngine *e, TalusContactList *to, const TalusConta
     copy_elements(e, to->impulse, from->impulse, from->count, sizeof *to->impulse);
 }
 
-TalusStatus cpu_snapshot(TalusEngine *engine)
+TalusStatus cpu_snapshot_contacts(TalusEngine *engine)
+{
+    CpuEngine *e = cpu_engine(engine);
+    TalusContactList *to = &e->snapshot.list;
+    size_t contacts = (size_t)e->contacts->count, general = (size_t)e->contacts->general;
+    TALUS_TRY(TALUS_GROW(to->contact, contacts, 0, "snapshot of contacts"));
+    TALUS_TRY(TALUS_GROW(to->arms, general, 0, "snapshot of contacts"));
+    TALUS_TRY(TALUS_GROW(to->impulse, contacts, 0, "snapshot of contacts"));
+    copy_list(e, to, e->contacts);
+    return TALUS_OK;
+}
+
+TalusStatus cpu_snapshot_states(TalusEngine *engine)
 {
     CpuEngine *e = cpu_engine(engine);
     CpuSnapshot *s = &e->snapshot;
     const TalusBodyArrays *b = &e->bodies;
-    TALUS_TRY(reserve_snapshot(s, (size_t)b->slots, e->contacts));
+    size_t slots = (size_t)b->slots;
+    TALUS_TRY(TALUS_GROW(s->position, slots, 0, "snapshot of states"));
+    TALUS_TRY(TALUS_GROW(s->velocity, slots, 0, "snapshot of states"));
+    TALUS_TRY(TALUS_GROW(s->spin, slots, 0, "snapshot of states"));
+    TALUS_TRY(TALUS_GROW(s->orientation, slots, 0, "snapshot of states"));
     copy_elements(e, s->position, b->position, b->slots, sizeof *b->position);
     copy_elements(e, s->velocity, b->velocity, b->slots, sizeof *b->velocity);
     copy_elements(e, s->spin, b->spin, b->slots, sizeof *b->spin);
     copy_elements(e, s->orientation, b->orientation, b->slots, sizeof *b->orientation);
-    copy_list(e, &s->list, e->contacts);
     return TALUS_OK;
 }
 
-/* Restores the bodies in any case. If memory is lacking, fails to restore the contacts: the list is then empty or still
+/* Restores the states in any case. If memory is lacking, fails to restore the contacts: the list is then empty or still
  * that of the failed step, and the impulses of the snapshot are lost. */
-TalusStatus cpu_rollback(TalusEngine *engine)
+TalusStatus cpu_rollback(TalusEngine *engine, bool states)
 {
     CpuEngine *e = cpu_engine(engine);
     const CpuSnapshot *s = &e->snapshot;
     TalusBodyArrays *b = &e->bodies;
-    copy_elements(e, b->position, s->position, b->slots, sizeof *b->position);
-    copy_elements(e, b->velocity, s->velocity, b->slots, sizeof *b->velocity);
-    copy_elements(e, b->spin, s->spin, b->slots, sizeof *b->spin);
-    copy_elements(e, b->orientation, s->orientation, b->slots, sizeof *b->orientation);
+    if (states) {
+        copy_elements(e, b->position, s->position, b->slots, sizeof *b->position);
+        copy_elements(e, b->velocity, s->velocity, b->slots, sizeof *b->velocity);
+        copy_elements(e, b->spin, s->spin, b->slots, sizeof *b->spin);
+        copy_elements(e, b->orientation, s->orientation, b->slots, sizeof *b->orientation);
+    }
     return cpu_put_contacts(engine, &s->list);
 }
 

@@ -25,7 +25,7 @@
 /* CPU_GRAIN: items (slots or contacts) per chunk. CPU_PARTIALS: largest number of sums per chunk or group. */
 enum { CPU_GRAIN = BODY_GRAIN, CPU_PARTIALS = 8 };
 
-/* Copy of bodies and contacts for a rollback. */
+/* Copies for a rollback: states of bodies, once a step has needed them, and contacts. */
 typedef struct CpuSnapshot {
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;

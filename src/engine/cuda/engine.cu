@@ -15,8 +15,8 @@
  *     each of the two lists, the old and the new one
  *                  slot 4 per problem body, problem_index 4 per slot; pair 8, slot_b 4, impulse 24
  *                  per contact, feature 4 unless between two spheres
- *     backup       104 per slot for states, 8 per slot and 76 per sphere contact for the list, once a snapshot
- *                  was taken (for a halved step, a redetection, or joints) */
+ *     backup       104 per slot for states, 8 per slot and 76 per sphere contact for the list, once a snapshot of them
+ *                  was taken (of both for a halved step or joints, of the list for a redetection) */
 #include "backend/cuda/device/reduce.h"
 #include "engine/cuda/engine.h"
 
@@ -239,7 +239,13 @@ static TalusStatus copy_list(TalusEngine *e, CuList *to, const CuList *from)
     return TALUS_OK;
 }
 
-TalusStatus cu_engine_snapshot(TalusEngine *e)
+TalusStatus cu_engine_snapshot_contacts(TalusEngine *e)
+{
+    TALUS_TRY(copy_list(e, &e->backup->list, cu_current_list(e)));
+    return cu_check(e->cu);
+}
+
+TalusStatus cu_engine_snapshot_states(TalusEngine *e)
 {
     const CuBodies *b = &e->bodies;
     CuBackup *backup = e->backup;
@@ -247,7 +253,6 @@ TalusStatus cu_engine_snapshot(TalusEngine *e)
     TALUS_TRY(copy_array(e, &backup->velocity, b->velocity, b->slots));
     TALUS_TRY(copy_array(e, &backup->spin, b->spin, b->slots));
     TALUS_TRY(copy_array(e, &backup->orientation, b->orientation, b->slots));
-    TALUS_TRY(copy_list(e, &backup->list, cu_current_list(e)));
     backup->slots = b->slots;
     return cu_check(e->cu);
 }
@@ -264,17 +269,19 @@ static void exchange_lists(CuList *a, CuList *b)
     a->incidence = list.incidence;
 }
 
-/* Copies the states of the backup to the bodies and exchanges the current list for that of the backup, which is then
- * used up. Allocates nothing, so a rollback cannot fail for lack of memory. */
-TalusStatus cu_engine_rollback(TalusEngine *e)
+/* Copies the states of the backup to the bodies, with `states`, and exchanges the current list for that of the backup,
+ * which is then used up. Allocates nothing, so a rollback cannot fail for lack of memory. */
+TalusStatus cu_engine_rollback(TalusEngine *e, bool states)
 {
     CuBodies *b = &e->bodies;
     CuBackup *backup = e->backup;
     size_t n = (size_t)backup->slots;
-    cu_copy(e->cu, b->position, backup->position, n * sizeof *b->position.at);
-    cu_copy(e->cu, b->velocity, backup->velocity, n * sizeof *b->velocity.at);
-    cu_copy(e->cu, b->spin, backup->spin, n * sizeof *b->spin.at);
-    cu_copy(e->cu, b->orientation, backup->orientation, n * sizeof *b->orientation.at);
+    if (states) {
+        cu_copy(e->cu, b->position, backup->position, n * sizeof *b->position.at);
+        cu_copy(e->cu, b->velocity, backup->velocity, n * sizeof *b->velocity.at);
+        cu_copy(e->cu, b->spin, backup->spin, n * sizeof *b->spin.at);
+        cu_copy(e->cu, b->orientation, backup->orientation, n * sizeof *b->orientation.at);
+    }
     exchange_lists(cu_current_list(e), &backup->list);
     return cu_check(e->cu);
 }

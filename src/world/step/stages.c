@@ -287,18 +287,32 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
 
 /* ---- snapshot and rollback ---- */
 
-TalusStatus talus_stage_snapshot(TalusWorld *world)
+/* Copies contacts and the warm starts of joints. */
+static TalusStatus snapshot_contacts(TalusWorld *world)
 {
-    TALUS_TRY(world->engine.ops->snapshot(world->engine.self));
+    TALUS_TRY(world->engine.ops->snapshot_contacts(world->engine.self));
     world->snapshot.impulse_step = world->impulse_step;
-    return talus_joints_snapshot(world);
+    TALUS_TRY(talus_joints_snapshot(world));
+    world->snapshot.contacts = true;
+    return TALUS_OK;
+}
+
+TalusStatus talus_stage_snapshot(TalusWorld *world, bool states)
+{
+    if (!world->snapshot.contacts)
+        TALUS_TRY(snapshot_contacts(world));
+    if (states && !world->snapshot.states) {
+        TALUS_TRY(world->engine.ops->snapshot_states(world->engine.self));
+        world->snapshot.states = true;
+    }
+    return TALUS_OK;
 }
 
 /* If the engine fails here, its impulses are lost: impulse_step 0 makes the next build start from zero impulses. If the
  * device itself is lost, later calls fail too. */
 void talus_stage_rollback(TalusWorld *world)
 {
-    TalusStatus status = world->engine.ops->rollback(world->engine.self);
+    TalusStatus status = world->engine.ops->rollback(world->engine.self, world->snapshot.states);
     talus_mirror_mark_bodies_stale(world); /* talus_sleep_wake_disturbed may have downloaded them */
     talus_mirror_mark_contacts_stale(world);
     talus_joints_rollback(world);

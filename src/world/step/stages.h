@@ -27,9 +27,9 @@ TalusStatus talus_stage_redetect(TalusWorld *world, double h);
 /* Checks the solved velocities, then moves bodies, drives and joints by h and adds to ledger and probes. If the check
  * fails, nothing has changed; joints may fail after the bodies have moved, so step.c takes a snapshot before. */
 TalusStatus talus_stage_integrate(TalusWorld *world, double h);
-/* talus_stage_snapshot copies bodies, contacts and the warm starts of joints, before the step changes them;
- * talus_stage_rollback returns to that copy. */
-TalusStatus talus_stage_snapshot(TalusWorld *world);
+/* talus_stage_snapshot copies contacts and the warm starts of joints and, with `states`, the states of bodies, before
+ * the step changes them, unless this step has copied them already; talus_stage_rollback returns to what was copied. */
+TalusStatus talus_stage_snapshot(TalusWorld *world, bool states);
 void talus_stage_rollback(TalusWorld *world);
 /* Returns the options for the detection of a part of length h. */
 TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);

@@ -8,9 +8,9 @@
  * step). Every attempt detects anew, which gives the same contacts and impulses from the same state.
  *
  * If a solve misses its tolerance, the world's policy on_miss applies. HALVE repeats the step as two steps of half the
- * length, each of which may be halved again, down to a sixteenth. A snapshot of the engine is taken before halving (the
- * first half may succeed and the second fail), before redetection and before solves with stiffer contacts, which
- * replace impulses, and before the integration of a world with joints (advance). Arrivals happen once for the whole
+ * length, each of which may be halved again, down to a sixteenth. A snapshot of the contacts is taken before redetection
+ * and before solves with stiffer contacts, which replace impulses; one of contacts and states before halving (the first
+ * half may succeed and the second fail) and before the integration of a world with joints (advance). Arrivals happen once for the whole
  * step. A step whose solve is infeasible or jammed (is_wedged) is not halved, since bodies stay wedged in shorter
  * steps: it is solved again with a normal compliance of 1e-3 (N + E)_nn added to every contact and joint limit. That
  * problem has a solution; the outcome that is reported stays infeasible or budget.
@@ -35,15 +35,6 @@ static const double TOO_SOFT = 1.1;
  * rough solve and an accurate one after it take up to a third fewer products than accurate solves alone. */
 static const double ROUGH_FACTOR = 10.0;
 enum { MANY_ITERATIONS = 64 };
-
-/* Takes a snapshot of engine and joints, unless this step has one already. */
-static TalusStatus take_snapshot(TalusWorld *world)
-{
-    if (!world->snapshot.taken)
-        TALUS_TRY(talus_stage_snapshot(world));
-    world->snapshot.taken = true;
-    return TALUS_OK;
-}
 
 /* Copies the solver's state to world->solver_state, for rollback_step. */
 static TalusStatus snapshot_solver(TalusWorld *world)
@@ -172,7 +163,7 @@ static TalusStatus solve_part(TalusWorld *world, double h, int used, double tole
 {
     TALUS_TRY(solve_once(world, h, used, tolerance_factor, part));
     if (world->overlap_ratio > TOO_SOFT && !is_wedged(part)) {
-        TALUS_TRY(take_snapshot(world)); /* the impulses will change */
+        TALUS_TRY(talus_stage_snapshot(world, false)); /* the impulses will change */
         TALUS_TRY(solve_stiffer(world, h, used, tolerance_factor, part));
     }
     if (!is_wedged(part))
@@ -251,7 +242,7 @@ static TalusStatus redetect_and_solve(TalusWorld *world, double h, bool rough, T
         if (!missing && !rough)
             return TALUS_OK;
         if (missing) {
-            TALUS_TRY(take_snapshot(world)); /* the impulses will change */
+            TALUS_TRY(talus_stage_snapshot(world, false)); /* the impulses will change */
             TALUS_TRY(talus_stage_redetect(world, h));
             TALUS_TRY(talus_stage_build(world, h, false));
         }
@@ -288,7 +279,7 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
     if (part)
         add_cost(&world->info.solve, part);
     world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
-    TALUS_TRY(take_snapshot(world));
+    TALUS_TRY(talus_stage_snapshot(world, true));
     TALUS_TRY(advance(world, 0.5 * h, depth + 1));
     return advance(world, 0.5 * h, depth + 1);
 }
@@ -332,7 +323,8 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
     world->info.missed |= miss;
     report_solve(&world->info.solve, &part);
     if (world->joints.count > 0)
-        TALUS_TRY(take_snapshot(world)); /* joint projection may fail after the bodies have moved */
+        TALUS_TRY(talus_stage_snapshot(
+            world, true)); /* joint projection may fail after the bodies have moved */
     TALUS_TRY(talus_stage_integrate(world, h));
     world->part_time += h;
     return TALUS_OK;
@@ -343,7 +335,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
 /* Begins a step, applies sources and advances by `length`. On failure the caller calls rollback_step. */
 static TalusStatus try_step(TalusWorld *world, double length)
 {
-    world->snapshot.taken = world->start_reported = false;
+    world->snapshot.contacts = world->snapshot.states = world->start_reported = false;
     world->info = (TalusStepInfo){.length = length,
                                   .reference_speed = world->reference_speed,
                                   .tolerance = world->def.tolerance * world->reference_speed};
@@ -363,7 +355,7 @@ static TalusStatus try_step(TalusWorld *world, double length)
 /* Returns to the state before the failed step. */
 static void rollback_step(TalusWorld *world)
 {
-    if (world->snapshot.taken)
+    if (world->snapshot.contacts)
         talus_stage_rollback(world);
     talus_drives_rollback(world);
     world->elastic = world->elastic_before;
