@@ -19,6 +19,7 @@ typedef struct Motion {
     uint32_t meets[32];
     uint64_t id[MAX_SLOTS], next_id;
     uint32_t rank[MAX_SLOTS], at_rank[MAX_SLOTS];
+    int missed; /* missing contacts found */
     int served; /* detections by a list that an earlier detection had made */
 } Motion;
 
@@ -93,6 +94,28 @@ static void replace_body(Motion *m)
         rank_bodies(m);
 }
 
+/* A dead slot gets a plane below the bed, or one beside it that was there goes. */
+static void change_walls(Motion *m)
+{
+    Scene *s = &m->scene;
+    int i = 0;
+    while (i < s->view.count && s->shape_of[i] >= 0 &&
+           (s->shape_of[i] != PLANE || m->id[i] < 10000))
+        i++;
+    if (i == s->view.count)
+        return;
+    bool plane = s->shape_of[i] < 0;
+    talus_detector_drop_impulses(m->kept, (uint32_t)i);
+    s->shape_of[i] = plane ? PLANE : -1;
+    s->fixed[i] = TALUS_MOBILITY_FIXED;
+    s->radius[i] = s->size[i] = 0.0;
+    s->position[i] = talus_vec3(0.0, 0.0, -1.5);
+    s->velocity[i] = s->spin[i] = talus_vec3(0.0, 0.0, 0.0);
+    m->id[i] = m->next_id++;
+    if (s->view.rank)
+        rank_bodies(m);
+}
+
 /* Two groups no longer meet, or do so again. */
 static void change_filter(Motion *m)
 {
@@ -114,7 +137,7 @@ static Motion *open_motion(uint64_t seed, double drift)
         m->id[i] = (uint64_t)i + 1;
         m->scene.velocity[i].z -= drift;
     }
-    m->next_id = (uint64_t)m->scene.view.count + 1;
+    m->next_id = 10000; /* ids of bodies and walls that come later */
     for (int k = 0; k < 32; k++)
         m->meets[k] = UINT32_MAX;
     m->filter = (TalusFilter){.group = m->group, .meets = m->meets};
@@ -127,6 +150,31 @@ static void close_motion(Motion *m)
     talus_detector_destroy(m->kept);
     scene_close(&m->scene);
     talus_release(m);
+}
+
+/* Some velocities change after the solve: both detectors must find the same missing contacts. */
+static void check_missed(Motion *m, TalusPool *pool, TalusDetector *fresh)
+{
+    Scene *s = &m->scene;
+    static uint8_t around[MAX_SLOTS];
+    static TalusVec3 solved[MAX_SLOTS];
+    int missed[2];
+    memcpy(solved, s->velocity, sizeof solved);
+    for (int i = 0; i < s->view.count; i++) {
+        around[i] = talus_rng_below(&m->rng, 4) == 0 && s->fixed[i] == TALUS_MOBILITY_FREE;
+        if (around[i])
+            solved[i] = talus_add(solved[i], random_vector(&m->rng, 400.0));
+    }
+    TalusBodyView view = s->view;
+    view.velocity = solved;
+    TalusRedetectSubset subset = {around, 1e-3};
+    CHECK_OK(talus_detector_find_missed(m->kept, pool, &view, &s->options, &subset, &missed[0]));
+    CHECK_OK(talus_detector_find_missed(fresh, pool, &view, &s->options, &subset, &missed[1]));
+    CHECK_INT(missed[0], missed[1]);
+    m->missed += missed[0];
+    talus_detector_add_missed(m->kept);
+    talus_detector_add_missed(fresh);
+    CHECK(same_contacts(talus_detector_contacts(m->kept), talus_detector_contacts(fresh)));
 }
 
 /* Detects with the kept detector, and by a search of the grid; compares the lists. */
@@ -145,6 +193,8 @@ static void check_round(Motion *m, TalusPool *pool)
     CHECK(list->sphere_sphere > 0 && list->sphere_fixed > 0 && list->general > 0);
     m->served += m->kept->broad.neighbours.slots > 0 && m->kept->broad.neighbours.uses > 1;
     mark_all(list);
+    mark_all(searched);
+    check_missed(m, pool, fresh);
     talus_detector_destroy(fresh);
 }
 
@@ -156,7 +206,7 @@ TEST(a_kept_list_finds_what_a_search_finds)
             check_round(m, NULL);
             move_bodies(m, 0.2);
         }
-        CHECK(m->served > ROUNDS / 2);
+        CHECK(m->served > ROUNDS / 2 && m->missed > 0);
         close_motion(m);
     }
 }
@@ -177,6 +227,8 @@ TEST(a_kept_list_notices_bodies_that_change)
                 replace_body(m);
             if (round % 6 == 3)
                 change_filter(m);
+            if (round % 8 == 4)
+                change_walls(m);
             check_round(m, pool);
             move_bodies(m, 0.2);
         }
@@ -223,7 +275,83 @@ TEST(a_list_falls_with_its_bed)
     }
 }
 
-/* A list lasts for no bodies, one body and bodies that cannot touch. */
+/* Three spheres touch. Bodies that come later take slots, until ids ascend with slots again: there are ranks in between,
+ * and the list was made with these. */
+TEST(a_kept_list_notices_ids_that_ascend_again)
+{
+    const uint64_t ids[3][3] = {{1, 2, 3}, {4, 2, 3}, {4, 5, 6}};
+    Motion *m = NULL;
+    CHECK_OK(TALUS_ALLOC(m, 1, "motion"));
+    scene_open(&m->scene);
+    for (int k = 0; k < 3; k++)
+        add(&m->scene, SPHERE, 1.0, talus_vec3(k, k == 1 ? 1.7 : 0.0, 0.0), talus_vec3(0, 0, 0));
+    CHECK_OK(talus_detector_create(&m->kept));
+    for (int stage = 0; stage < 3; stage++) {
+        memcpy(m->id, ids[stage], sizeof ids[stage]);
+        if (stage == 1)
+            rank_bodies(m);
+        else
+            m->scene.view.rank = m->scene.view.at_rank = NULL;
+        m->scene.view.last_id = stage == 2 ? 4 : 3;
+        for (int k = 0; k < 6; k++) {
+            TalusContactList *list;
+            CHECK_OK(talus_detect(m->kept, NULL, &m->scene.view, &m->scene.options, &list));
+            REQUIRE(list->count == 3);
+            for (int i = 0; i < 3; i++) {
+                TalusKey key = talus_contact_key(m->scene.view.rank, &list->contact[i]);
+                CHECK(key.a == (i == 2) && key.b == (i == 0 ? 1u : 2u));
+            }
+        }
+        CHECK(m->kept->broad.neighbours.slots == 3);
+    }
+    close_motion(m);
+}
+
+/* Wherever memory is lacking, the old list stays or the new one is whole. */
+TEST(a_list_survives_lack_of_memory)
+{
+    int failures = 0;
+    for (int n = 1; n < 50; n++) {
+        Motion *m = open_motion(8, 0.0);
+        TalusContactList *list;
+        for (int k = 0; k < 3; k++)
+            CHECK_OK(talus_detect(m->kept, NULL, &m->scene.view, &m->scene.options, &list));
+        for (int k = 0; k < 12; k++)
+            move_bodies(m, 30.0); /* more contacts, a new list and longer arrays */
+        m->scene.options.h *= 4.0;
+        talus_fail_allocation_in(n);
+        TalusStatus status = talus_detect(m->kept, NULL, &m->scene.view, &m->scene.options, &list);
+        talus_fail_allocation_in(0);
+        CHECK(status == TALUS_OK || status == TALUS_ERR_MEMORY);
+        failures += status != TALUS_OK;
+        m->scene.view.last_id = UINT64_MAX;
+        check_round(m, NULL);
+        close_motion(m);
+    }
+    CHECK(failures > 0 && failures < 49); /* without memory for a list, a search does */
+}
+
+/* Bodies of a group that does not meet itself, all in one place, have no contacts, and no list of all their pairs. */
+TEST(bodies_that_do_not_meet_have_no_long_list)
+{
+    Motion *m = open_motion(9, 0.0);
+    TalusContactList *list;
+    for (int i = 0; i < m->scene.view.count; i++) {
+        m->group[i] = 1;
+        m->scene.position[i] = random_vector(&m->rng, 0.05);
+    }
+    m->meets[1] = 0;
+    m->scene.view.filter = &m->filter;
+    for (int k = 0; k < 4; k++) {
+        CHECK_OK(talus_detect(m->kept, NULL, &m->scene.view, &m->scene.options, &list));
+        CHECK_INT(list->count, 0);
+        CHECK_INT(m->kept->broad.neighbours.slots, 0);
+    }
+    CHECK(TALUS_CAPACITY(m->kept->broad.run[TALUS_RUN_SPHERES].pair) < 10000);
+    close_motion(m);
+}
+
+/* No body, a plane alone, and one body upon it. */
 TEST(small_scenes_have_lists_too)
 {
     static Scene s;
@@ -255,6 +383,9 @@ int main(void)
     RUN(a_kept_list_notices_bodies_that_change);
     RUN(a_kept_list_notices_wider_envelopes);
     RUN(a_list_falls_with_its_bed);
+    RUN(a_kept_list_notices_ids_that_ascend_again);
+    RUN(a_list_survives_lack_of_memory);
+    RUN(bodies_that_do_not_meet_have_no_long_list);
     RUN(small_scenes_have_lists_too);
     return talus_test_result();
 }

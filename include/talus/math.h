@@ -42,8 +42,8 @@ typedef struct TalusPeriod {
     int on[3];
 } TalusPeriod;
 
-/* The larger and the smaller of two numbers; b if they are equal or one is NaN. One instruction, where fmax and fmin,
- * which must treat NaN in their way, may be calls. */
+/* The larger and the smaller of two numbers; b if they are equal or one is NaN. Fast everywhere, where fmax and
+ * fmin, which must treat NaN in their way, may be calls. */
 TALUS_INLINE double talus_max(double a, double b)
 {
     return a > b ? a : b;

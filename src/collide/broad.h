@@ -4,6 +4,8 @@
  * half tests against it), and in all coarser levels. Every body of the grid is tested against every wall
  * (talus_is_near_wall). Pairs without a free body, and pairs that the filter of the bodies excludes, are never made.
  *
+ * Most detections need no search: a list of neighbours from an earlier one still contains all pairs (neighbours.h).
+ *
  * A test reads 32 bytes of the partner (TalusGridBody), mostly from the cache, because neighbours along x are
  * neighbours in the sorted array. */
 #ifndef TALUS_COLLIDE_BROAD_H
@@ -22,7 +24,7 @@ typedef struct TalusPairList {
 
 /* Pairs of bodies that may be in contact now and in later detections: neighbours.h. */
 typedef struct TalusNeighbours {
-    TalusPairList spheres; /* pairs of free spheres, sorted by the ranks of (a, b) */
+    TalusPairList spheres; /* pairs of free spheres, in the order of ids when the list was made */
     TalusPairList others; /* other pairs with a free body that are both in the grid, in any order */
     TalusGridBody
         *body; /* by slot: position when the list was made, fat radius with the skin; in units */
@@ -33,6 +35,7 @@ typedef struct TalusNeighbours {
     int64_t *chunk;  /* by chunk of `spheres`: marked pairs before it */
     int slots;       /* 0: there is no list */
     bool all_free;   /* all bodies of the grid are free */
+    bool ranked;     /* bodies had ranks when the list was made */
     int uses;        /* detections that this list has served */
     int pause;       /* detections until the next list is made */
     int next_pause;  /* length of the next pause */

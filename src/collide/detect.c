@@ -28,7 +28,9 @@ enum {
 
 TalusStatus talus_detector_create(TalusDetector **out)
 {
-    return TALUS_ALLOC(*out, 1, "detector");
+    TALUS_TRY(TALUS_ALLOC(*out, 1, "detector"));
+    (*out)->broad.neighbours.pause = 1; /* some detectors detect once only */
+    return TALUS_OK;
 }
 
 void talus_detector_destroy(TalusDetector *d)

@@ -5,6 +5,8 @@
 #include "base/status.h"
 #include "collide/search.h"
 
+#include <limits.h>
+
 enum {
     GRAIN = 2048,       /* bodies of a chunk */
     PAIR_GRAIN = 4096,  /* pairs of a chunk; a multiple of 64, the pairs of a word of marks */
@@ -53,7 +55,7 @@ static void check_bodies_chunk(void *context, int64_t begin, int64_t end, int64_
         atomic_store(&c->covered, false);
 }
 
-/* Checks whether pairs begin .. end - 1 of free spheres are sorted by rank: bodies may have changed their slots. */
+/* Checks whether pairs begin .. end - 1 of free spheres are in the order of ids: other bodies may have taken slots. */
 static void check_order_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     Check *c = context;
@@ -62,10 +64,10 @@ static void check_order_chunk(void *context, int64_t begin, int64_t end, int64_t
     bool sorted = true;
     (void)chunk;
     for (int64_t k = begin; k < end; k++) {
-        uint64_t a = rank[pair[k].a], b = rank[pair[k].b];
-        sorted &= a < b;
+        TalusKey key = talus_pair_key(rank, pair[k].a, pair[k].b, 0);
+        sorted &= key.a < key.b;
         if (k > 0)
-            sorted &= ((uint64_t)rank[pair[k - 1].a] << 32 | rank[pair[k - 1].b]) < (a << 32 | b);
+            sorted &= talus_key_less(talus_pair_key(rank, pair[k - 1].a, pair[k - 1].b, 0), key);
     }
     if (!sorted)
         atomic_store(&c->covered, false);
@@ -115,6 +117,7 @@ TalusStatus talus_neighbours_cover(TalusBroad *broad, TalusPool *pool, const Tal
     if (list->slots == 0 || list->slots != bodies->count || bodies->period)
         return TALUS_OK;
     restore_grid(broad, bodies, options);
+    TALUS_TRY(TALUS_GROW(grid->fat, (size_t)bodies->count, 0, "fat radii"));
     /* other slots have no walls as long as their roles are those of the list */
     TalusSlots idle = {list->idle, list->idle_count};
     TALUS_TRY(talus_grid_collect_walls(grid, &idle));
@@ -123,8 +126,9 @@ TalusStatus talus_neighbours_cover(TalusBroad *broad, TalusPool *pool, const Tal
         check.motion = mean_motion(grid, list);
     talus_grid_start_check(grid);
     talus_parallel(pool, bodies->count, GRAIN, check_bodies_chunk, &check);
-    TALUS_TRY(talus_grid_check_bodies(grid));
-    if (atomic_load(&check.covered) && bodies->rank)
+    if (talus_grid_check_bodies(grid) != TALUS_OK)
+        return TALUS_OK; /* a new grid, of another unit, says whether there is a fault */
+    if (atomic_load(&check.covered) && (bodies->rank || list->ranked))
         talus_parallel(pool, list->spheres.count, PAIR_GRAIN, check_order_chunk, &check);
     *covered = atomic_load(&check.covered);
     return TALUS_OK;
@@ -144,7 +148,16 @@ bool talus_neighbours_pay(TalusBroad *broad, const TalusBodyView *bodies)
         list->pause = list->next_pause;
         list->slots = 0;
     }
-    return list->pause-- <= 0;
+    if (list->pause == 0)
+        return true;
+    list->pause--;
+    return false;
+}
+
+void talus_neighbours_give_up(TalusBroad *broad)
+{
+    broad->neighbours.slots = 0;
+    broad->neighbours.pause = MAX_PAUSE;
 }
 
 /* Copies what checks of the list need of bodies begin .. end - 1. */
@@ -204,8 +217,10 @@ TalusStatus talus_neighbours_take(TalusBroad *broad, TalusPool *pool)
     int slots = grid->bodies->count;
     size_t pairs = (size_t)broad->run[TALUS_RUN_SPHERES].count;
     list->slots = 0;
-    if (grid->sampled == 0)
+    if (grid->sampled == 0) { /* no body is free */
+        talus_neighbours_give_up(broad);
         return TALUS_OK;
+    }
     TALUS_TRY(TALUS_GROW(list->body, (size_t)slots, 0, "neighbours"));
     TALUS_TRY(TALUS_GROW(list->role, (size_t)slots, 0, "neighbours"));
     TALUS_TRY(TALUS_GROW(list->mark, pairs / 64 + 1, 0, "neighbours"));
@@ -218,6 +233,7 @@ TalusStatus talus_neighbours_take(TalusBroad *broad, TalusPool *pool)
     list->unit = grid->unit;
     list->large = grid->large;
     list->sampled = grid->sampled;
+    list->ranked = grid->bodies->rank != NULL;
     list->slots = slots;
     return TALUS_OK;
 }
@@ -298,7 +314,8 @@ static TalusStatus find_spheres(TalusBroad *broad, TalusPool *pool)
     }
     TALUS_TRY(TALUS_GROW(run->pair, (size_t)sum, 0, "pairs"));
     run->count = sum;
-    talus_parallel(pool, pairs, PAIR_GRAIN, write_chunk, broad);
+    if (sum > 0)
+        talus_parallel(pool, pairs, PAIR_GRAIN, write_chunk, broad);
     return TALUS_OK;
 }
 
@@ -345,7 +362,7 @@ static void search_other_runs(TalusBroad *broad, TalusPool *pool)
 
 TalusStatus talus_neighbours_find(TalusBroad *broad, TalusPool *pool)
 {
-    broad->neighbours.uses++;
+    broad->neighbours.uses += broad->neighbours.uses < INT_MAX;
     TALUS_TRY(talus_search_all(broad, pool, search_other_runs));
     for (int run = TALUS_RUN_SPHERE_FIXED; run < TALUS_RUNS && !broad->around; run++)
         TALUS_TRY(talus_search_sort(broad, pool, &broad->run[run]));

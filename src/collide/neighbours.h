@@ -10,22 +10,28 @@
  *
  * A detection with a list that holds tests its pairs only, and finds exactly what a search of the grid finds: whether a
  * list is used, and which, changes the speed and never the result. Walls are tested as always. In periodic space there
- * are no lists. */
+ * are no lists. Nor is there one if it would have more than TALUS_NEIGHBOURS pairs for each body, as where many bodies
+ * that a filter keeps apart are in one place. */
 #ifndef TALUS_COLLIDE_NEIGHBOURS_H
 #define TALUS_COLLIDE_NEIGHBOURS_H
 
 #include "collide/broad.h"
 
+enum { TALUS_NEIGHBOURS = 32 };
+
 /* Bits of TalusNeighbours.role; 0: the slot is dead or its body a wall. */
 enum { TALUS_ROLE_IN_GRID = 1, TALUS_ROLE_FREE = 2, TALUS_ROLE_SPHERE = 4 };
 
 /* Prepares the grid for talus_neighbours_find: walls, fat radii. Sets *covered: true if the list contains all pairs in
- * contact. Fails as talus_grid_build does. */
+ * contact; false also if a body has faulty numbers. Fails if a free body has a shape for walls only, or memory is
+ * lacking. */
 TalusStatus talus_neighbours_cover(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                                    const TalusDetectOptions *options, bool *covered);
 /* True if a new list is to be made now, for bodies that the present one does not cover. Lists that served one detection
  * only are followed by a pause. */
 bool talus_neighbours_pay(TalusBroad *broad, const TalusBodyView *bodies);
+/* Ends the list, and makes none for some detections. */
+void talus_neighbours_give_up(TalusBroad *broad);
 /* Exchanges the pairs of the list for those of broad->run, before a search for candidates and after it: so each array
  * keeps the length that it needs. */
 void talus_neighbours_exchange(TalusBroad *broad);

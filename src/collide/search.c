@@ -3,8 +3,21 @@
 
 #include "base/status.h"
 #include "collide/errors.h"
+#include "collide/neighbours.h"
 
 enum { RENAME_GRAIN = 4096 }; /* pairs of a chunk that are renamed */
+
+/* Fails if a search for a list of neighbours has found too many pairs; before memory for them is reserved. */
+static TalusStatus check_candidates(TalusBroad *broad)
+{
+    long long most = (long long)TALUS_NEIGHBOURS * broad->grid.members, found = 0;
+    for (int run = 0; run < TALUS_RUNS; run++)
+        found += atomic_load(&broad->run[run].found);
+    return broad->candidates && found > most
+               ? talus_fail(TALUS_ERR_UNSUPPORTED, "neighbours: %lld pairs, at most %lld", found,
+                            most)
+               : TALUS_OK;
+}
 
 TalusStatus talus_search_all(TalusBroad *broad, TalusPool *pool,
                              void (*loops)(TalusBroad *broad, TalusPool *pool))
@@ -13,6 +26,7 @@ TalusStatus talus_search_all(TalusBroad *broad, TalusPool *pool,
         for (int run = 0; run < TALUS_RUNS; run++)
             atomic_store(&broad->run[run].found, 0);
         loops(broad, pool);
+        TALUS_TRY(check_candidates(broad));
         enough = true;
         for (int run = 0; run < TALUS_RUNS; run++) {
             TalusPairList *list = &broad->run[run];

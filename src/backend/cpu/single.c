@@ -24,7 +24,7 @@ static double largest_bias(const TalusOperator *op, int64_t chunk)
     const int64_t chunks = talus_chunks(op->bodies, BODY_GRAIN);
     double most = 0.0;
     for (int64_t i = chunk * op->blocks / chunks; i < (chunk + 1) * op->blocks / chunks; i++)
-        most = talus_max(most, fabs(op->bias[i]));
+        most = talus_max(fabs(op->bias[i]), most);
     return most;
 }
 
@@ -42,7 +42,7 @@ static void measure_bodies_chunk(void *context, int64_t begin, int64_t end, int6
         }
     double speed = talus_max(talus_max(most[1][0], most[3][0]), largest_bias(loop->op, chunk));
     for (int k = 0; k < 4; k += 2)
-        speed = talus_max(speed, talus_max(most[k][0], most[k][1]));
+        speed = talus_max(talus_max(most[k][0], most[k][1]), speed);
     loop->partial[2 * chunk] = speed;
     loop->partial[2 * chunk + 1] = talus_max(most[1][1], most[3][1]);
 }
@@ -54,8 +54,8 @@ SingleUnits talus_single_units(const TalusOperator *op, const double (*velocity)
     double speed = 0.0, inverse_mass = 0.0;
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, measure_bodies_chunk, &loop);
     for (int64_t c = 0; c < talus_chunks(op->bodies, BODY_GRAIN); c++) {
-        speed = talus_max(speed, partial[2 * c]);
-        inverse_mass = talus_max(inverse_mass, partial[2 * c + 1]);
+        speed = talus_max(partial[2 * c], speed);
+        inverse_mass = talus_max(partial[2 * c + 1], inverse_mass);
     }
     SingleUnits units = {.speed = unit_of(speed), .inverse_mass = unit_of(inverse_mass)};
     units.impulse = units.speed / units.inverse_mass;

@@ -173,7 +173,7 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
             double depth = -contact->gap / size;
             sum += depth;
             number += 1.0;
-            deepest = talus_max(deepest, depth);
+            deepest = talus_max(depth, deepest);
         }
     }
     double *partial = e->partial[chunk];
@@ -188,7 +188,7 @@ static void report_penetration(const CpuEngine *e, TalusBuildReport *report)
     double sum[2], deepest = 0.0;
     cpu_sum_partials(e, e->groups.count, 2, sum);
     for (int i = 0; i < e->groups.count; i++)
-        deepest = talus_max(deepest, e->partial[i][2]);
+        deepest = talus_max(e->partial[i][2], deepest);
     report->penetration_mean = sum[1] > 0.0 ? sum[0] / sum[1] : 0.0;
     report->penetration_max = deepest;
 }
@@ -264,7 +264,7 @@ static void fill_initial_impulses(void *context, int64_t begin, int64_t end, int
         double *gamma = &c->gamma[c->op->rows * i];
         talus_contact_warm_start(c->op->frame[i], c->op->rows, e->build_options.impulse_ratio,
                                  e->contacts->impulse[i], gamma);
-        gamma[0] = talus_max(0.0, gamma[0] + cpu_attractive_impulse(e, i));
+        gamma[0] = talus_max(gamma[0] + cpu_attractive_impulse(e, i), 0.0);
     }
 }
 
@@ -334,7 +334,7 @@ static void measure_overlap_ratio(void *context, int64_t begin, int64_t end, int
             continue;
         const TalusContact *contact = &e->contacts->contact[i];
         double gamma = c->gamma[c->op->rows * i], size = cpu_contact_size(e, contact);
-        largest = talus_max(largest, talus_contact_overlap_ratio(o, &s, contact->gap, size, gamma));
+        largest = talus_max(talus_contact_overlap_ratio(o, &s, contact->gap, size, gamma), largest);
     }
     e->partial[chunk][0] = largest;
 }
@@ -348,7 +348,7 @@ double cpu_largest_overlap_ratio(CpuEngine *e)
     BuildContext c = build_context(e);
     talus_parallel(e->pool, count, CPU_GRAIN, measure_overlap_ratio, &c);
     for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
-        largest = talus_max(largest, e->partial[i][0]);
+        largest = talus_max(e->partial[i][0], largest);
     return largest;
 }
 

@@ -115,7 +115,7 @@ static void count_overlap(const LedgerContext *c, int64_t i, uint16_t *count, do
         depth = -contact->gap / cpu_contact_size(c->engine, contact);
     count[talus_overlap_bin(depth)]++;
     partial[OVERLAP_SUM] += depth;
-    partial[OVERLAP_MAX] = talus_max(partial[OVERLAP_MAX], depth);
+    partial[OVERLAP_MAX] = talus_max(depth, partial[OVERLAP_MAX]);
 }
 
 /* Adds works, elastic energies and overlaps of a group of contacts to the partials and the group's histogram, and
@@ -145,7 +145,7 @@ static TalusEngineOverlap summarise_overlaps(const CpuEngine *e, double sum)
     for (int i = 0; i < e->groups.count; i++) {
         for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
             count[k] += e->overlaps[i][k];
-        max = talus_max(max, e->partial[i][OVERLAP_MAX]);
+        max = talus_max(e->partial[i][OVERLAP_MAX], max);
     }
     return talus_overlap_summary(count, sum, max);
 }

@@ -186,6 +186,8 @@ static TalusStatus open_all(TalusOutput *output, const char *path, const TalusOu
     output->about = (TalusFramesDef){.title = output->title, .scene = output->scene};
     TALUS_TRY(open_dir(output, path));
     TALUS_TRY(def->resume ? compare_with_checkpoint(output, def) : remove_old_run(&output->dir));
+    if (def->resume) /* the profile is of the earlier part alone */
+        TALUS_TRY(talus_dir_remove_file(&output->dir, "profile.html"));
     TALUS_TRY(open_frames_file(output, def));
     TALUS_TRY(open_formats(output, def));
     return open_tables(output, def->resume, def->time);
