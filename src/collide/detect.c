@@ -28,9 +28,7 @@ enum {
 
 TalusStatus talus_detector_create(TalusDetector **out)
 {
-    TALUS_TRY(TALUS_ALLOC(*out, 1, "detector"));
-    (*out)->broad.neighbours.pause = 1; /* some detectors detect once only */
-    return TALUS_OK;
+    return TALUS_ALLOC(*out, 1, "detector");
 }
 
 void talus_detector_destroy(TalusDetector *d)
