@@ -328,7 +328,7 @@ TEST(a_list_survives_lack_of_memory)
         check_round(m, NULL);
         close_motion(m);
     }
-    CHECK(failures > 0 && failures < 49); /* without memory for a list, a search does */
+    CHECK(failures > 0 && failures < 49);
 }
 
 /* Bodies of a group that does not meet itself, all in one place, have no contacts, and no list of all their pairs. */

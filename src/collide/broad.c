@@ -281,10 +281,11 @@ static TalusStatus cover_with_neighbours(TalusBroad *broad, TalusPool *pool,
     TALUS_TRY(talus_neighbours_cover(broad, pool, bodies, options, covered));
     if (*covered || !talus_neighbours_pay(broad, bodies))
         return TALUS_OK;
-    if (make_neighbours(broad, pool, bodies, options) != TALUS_OK) {
-        talus_neighbours_give_up(
-            broad); /* a search without a list may need less, or says what is wrong */
-        return TALUS_OK;
+    TalusStatus status = make_neighbours(broad, pool, bodies, options);
+    if (status != TALUS_OK) {
+        talus_neighbours_give_up(broad);
+        /* a search without a list needs fewer pairs, or says what is wrong */
+        return status == TALUS_ERR_MEMORY ? status : TALUS_OK;
     }
     return talus_neighbours_cover(broad, pool, bodies, options, covered);
 }
