@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-enum { BODIES = 700, ROUNDS = 120, MAX_SLOTS = MAX_BODIES };
+enum { BODIES = 300, ROUNDS = 60, MAX_SLOTS = MAX_BODIES };
 
 /* A scene in motion, and the detector that is kept. */
 typedef struct Motion {
@@ -311,7 +311,7 @@ TEST(a_kept_list_notices_ids_that_ascend_again)
 TEST(a_list_survives_lack_of_memory)
 {
     int failures = 0;
-    for (int n = 1; n < 50; n++) {
+    for (int n = 1; n < 40; n++) {
         Motion *m = open_motion(8, 0.0);
         TalusContactList *list;
         for (int k = 0; k < 3; k++)
@@ -328,7 +328,7 @@ TEST(a_list_survives_lack_of_memory)
         check_round(m, NULL);
         close_motion(m);
     }
-    CHECK(failures > 0 && failures < 49);
+    CHECK(failures > 0 && failures < 39);
 }
 
 /* Bodies of a group that does not meet itself, all in one place, have no contacts, and no list of all their pairs. */
