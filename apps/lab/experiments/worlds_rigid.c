@@ -13,7 +13,7 @@
 
 /* BEDS, ROCKS: numbers of problems. FLOW: steps of the flow before a bed's problem. ITERATIONS, SECONDS (wall clock):
  * limits of a solve. */
-enum { BEDS = 3, ROCKS = 3, FLOW = 100, ITERATIONS = 50000, SECONDS = 3600 };
+enum { BEDS = 3, ROCKS = 3, FLOW = 100, ITERATIONS = 200000, SECONDS = 3600 };
 
 /* Tolerances over the residual of zero impulses. */
 static const double bed_tolerance = 1e-6, rock_tolerance = 1e-8;
