@@ -279,7 +279,7 @@ static TalusStatus cover_with_neighbours(TalusBroad *broad, TalusPool *pool,
                                          const TalusDetectOptions *options, bool *covered)
 {
     TALUS_TRY(talus_neighbours_cover(broad, pool, bodies, options, covered));
-    if (*covered || !talus_neighbours_pay(broad, bodies))
+    if (*covered || !talus_neighbours_due(broad, bodies))
         return TALUS_OK;
     TalusStatus status = make_neighbours(broad, pool, bodies, options);
     if (status != TALUS_OK) {

@@ -28,9 +28,9 @@ typedef struct TalusNeighbours {
     TalusPairList others; /* other pairs with a free body that are both in the grid, in any order */
     TalusGridBody
         *body; /* by slot: position when the list was made, fat radius with the skin; in units */
-    uint8_t *role;  /* by slot: TALUS_ROLE_* when the list was made */
-    uint32_t *idle; /* slots that were dead or whose bodies were walls, idle_count of them */
-    int idle_count;
+    uint8_t *role;      /* by slot: TALUS_ROLE_* when the list was made */
+    uint32_t *off_grid; /* [off_grid_count]: slots that were dead or whose bodies were walls */
+    int off_grid_count;
     uint64_t *mark;  /* a bit for each pair of `spheres`: in contact now */
     int64_t *chunk;  /* by chunk of `spheres`: marked pairs before it */
     int slots;       /* 0: there is no list */
@@ -49,7 +49,8 @@ typedef struct TalusBroad {
      * pair of the first run is a contact; the narrow phase decides about pairs of the other runs. */
     TalusPairList run[TALUS_RUNS];
     const uint8_t *around; /* by slot: nonzero for bodies to search around; NULL: all bodies */
-    bool candidates;       /* during a search for a list of neighbours */
+    bool
+        candidates; /* true during a search for a list of neighbours: all pairs that may touch are kept */
     TalusNeighbours neighbours;
     TalusGrid grid;
     TalusScratch scratch;

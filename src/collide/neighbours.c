@@ -119,8 +119,8 @@ TalusStatus talus_neighbours_cover(TalusBroad *broad, TalusPool *pool, const Tal
     restore_grid(broad, bodies, options);
     TALUS_TRY(TALUS_GROW(grid->fat, (size_t)bodies->count, 0, "fat radii"));
     /* other slots have no walls as long as their roles are those of the list */
-    TalusSlots idle = {list->idle, list->idle_count};
-    TALUS_TRY(talus_grid_collect_walls(grid, &idle));
+    TalusSlots off_grid = {list->off_grid, list->off_grid_count};
+    TALUS_TRY(talus_grid_collect_walls(grid, &off_grid));
     Check check = {grid, list, {0.0, 0.0, 0.0}, true};
     if (list->all_free)
         check.motion = mean_motion(grid, list);
@@ -136,7 +136,7 @@ TalusStatus talus_neighbours_cover(TalusBroad *broad, TalusPool *pool, const Tal
 
 /* ---- a new list ---- */
 
-bool talus_neighbours_pay(TalusBroad *broad, const TalusBodyView *bodies)
+bool talus_neighbours_due(TalusBroad *broad, const TalusBodyView *bodies)
 {
     TalusNeighbours *list = &broad->neighbours;
     if (bodies->period)
@@ -176,20 +176,20 @@ static void take_bodies_chunk(void *context, int64_t begin, int64_t end, int64_t
     }
 }
 
-/* Sets all_free and the idle slots of the list from the roles. */
+/* Sets all_free and the slots off the grid from the roles. */
 static TalusStatus survey_roles(TalusNeighbours *list, int slots)
 {
-    int idle = 0;
+    int off_grid = 0;
     list->all_free = true;
     for (int i = 0; i < slots; i++) {
-        idle += list->role[i] == 0;
+        off_grid += list->role[i] == 0;
         list->all_free &= list->role[i] == 0 || (list->role[i] & TALUS_ROLE_FREE);
     }
-    TALUS_TRY(TALUS_GROW(list->idle, (size_t)idle, 0, "neighbours"));
-    list->idle_count = 0;
-    for (int i = 0; list->idle_count < idle; i++)
+    TALUS_TRY(TALUS_GROW(list->off_grid, (size_t)off_grid, 0, "neighbours"));
+    list->off_grid_count = 0;
+    for (int i = 0; list->off_grid_count < off_grid; i++)
         if (list->role[i] == 0)
-            list->idle[list->idle_count++] = (uint32_t)i;
+            list->off_grid[list->off_grid_count++] = (uint32_t)i;
     return TALUS_OK;
 }
 
@@ -371,6 +371,6 @@ TalusStatus talus_neighbours_find(TalusBroad *broad, TalusPool *pool)
 
 void talus_neighbours_clear(TalusNeighbours *list)
 {
-    TALUS_RELEASE(list->spheres.pair, list->others.pair, list->body, list->role, list->idle,
+    TALUS_RELEASE(list->spheres.pair, list->others.pair, list->body, list->role, list->off_grid,
                   list->mark, list->chunk);
 }

@@ -17,7 +17,7 @@
 
 #include "collide/broad.h"
 
-enum { TALUS_NEIGHBOURS = 32 };
+enum { TALUS_NEIGHBOURS = 32 }; /* largest mean number of pairs for each body of the grid */
 
 /* Bits of TalusNeighbours.role; 0: the slot is dead or its body a wall. */
 enum { TALUS_ROLE_IN_GRID = 1, TALUS_ROLE_FREE = 2, TALUS_ROLE_SPHERE = 4 };
@@ -27,9 +27,9 @@ enum { TALUS_ROLE_IN_GRID = 1, TALUS_ROLE_FREE = 2, TALUS_ROLE_SPHERE = 4 };
  * lacking. */
 TalusStatus talus_neighbours_cover(TalusBroad *broad, TalusPool *pool, const TalusBodyView *bodies,
                                    const TalusDetectOptions *options, bool *covered);
-/* True if a new list is to be made now, for bodies that the present one does not cover. Lists that served one detection
- * only are followed by a pause. */
-bool talus_neighbours_pay(TalusBroad *broad, const TalusBodyView *bodies);
+/* Ends the present list, which does not cover the bodies. Returns true if a new one is due now: a list that served one
+ * detection only is followed by a pause. Call it once for each such detection. */
+bool talus_neighbours_due(TalusBroad *broad, const TalusBodyView *bodies);
 /* Ends the list, and makes none for some detections. */
 void talus_neighbours_give_up(TalusBroad *broad);
 /* Exchanges the pairs of the list for those of broad->run, before a search for candidates and after it: so each array
