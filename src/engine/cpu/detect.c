@@ -137,13 +137,11 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
  * Detection uses the velocities before the solve. The solve may push a body towards another with which it has no
  * contact. Two bodies outside each other's envelope can touch only if the changes of their velocities add up to more
  * than the speed-independent part of the envelope over h. If no velocity has changed by more than half of that
- * (talus_velocity_change_limit), no contact is missing. Otherwise contacts are detected again with the solved
- * velocities, and the step is solved again, starting from its present impulses.
- *
- * Redetection is cheap for spheres only. With general contacts, find_missing first searches around the bodies whose
+ * (talus_velocity_change_limit), no contact is missing. Otherwise find_missing searches around the bodies whose
  * velocities changed: a contact is missing if such a body ends the step overlapping another body, at a point without a
- * contact, by more than h times the tolerance. If no contact is missing, the step stands. Otherwise the missing
- * contacts are added to the list, and the step is solved again. */
+ * contact, by more than h times the tolerance. If no contact is missing, the step stands. Otherwise the step is solved
+ * again, starting from its present impulses: with general contacts the missing contacts are added to the list; without,
+ * where detection is cheap, contacts are detected again with the solved velocities. */
 
 typedef struct ChangeContext {
     CpuEngine *engine;
@@ -176,7 +174,6 @@ TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *chan
     ChangeContext c = {e, limit * limit};
     double changes;
     e->solved = talus_problem_velocities(e->problem);
-    e->missing_searched = false;
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
     cpu_sum_slots(e, 1, &changes);
     *changed = changes > 0.0;
@@ -243,11 +240,7 @@ TalusStatus cpu_find_missing(TalusEngine *engine, const TalusDetectOptions *opti
 {
     CpuEngine *e = cpu_engine(engine);
     int count = 0;
-    *missing = true;
-    if (e->contacts->general == 0)
-        return TALUS_OK;
     TALUS_TRY(find_missing(e, options, limit, tolerance, &count));
-    e->missing_searched = true;
     *missing = count > 0;
     return TALUS_OK;
 }
@@ -257,7 +250,7 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
 {
     CpuEngine *e = cpu_engine(engine);
     (void)gravity;
-    if (e->missing_searched) {
+    if (e->contacts->general > 0) {
         talus_detector_add_missed(e->detector);
     } else {
         TALUS_TRY(store_solved_velocities(e));

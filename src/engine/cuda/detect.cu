@@ -315,3 +315,23 @@ TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options
     e->current = 1 - e->current;
     return TALUS_OK;
 }
+
+TalusStatus cu_find_missing_contacts(TalusEngine *e, const TalusDetectOptions *options,
+                                     double tolerance, bool *missing)
+{
+    CuList *old = cu_current_list(e), *list = &e->list[1 - e->current];
+    CuGrid *g = e->grid;
+    CuDetect d;
+    CuFound found;
+    TALUS_TRY(search_pairs(e, options, list, &d, &found));
+    TALUS_TRY(g->candidate.reserve((int64_t)found.candidates, "near pairs"));
+    TALUS_TRY(reserve_pairs(list, (int64_t)(found.sphere_sphere + found.candidates)));
+    d.candidate = g->candidate;
+    cu_pairs_write(&d, list, (int)found.sphere_sphere);
+    cu_count_missing(&d, list, old, &found, tolerance);
+    cu_get(e->cu, &found, &d.grid->found, sizeof found);
+    TALUS_TRY(cu_check(e->cu));
+    old->counts.clipped_bodies = found.fit.clipped;
+    *missing = found.missing > 0;
+    return TALUS_OK;
+}

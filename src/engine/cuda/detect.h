@@ -5,6 +5,7 @@
  *     narrow.cu      contacts of the candidates (collide/pair_table.h)
  *     incidence.cu   incidence: the list of each body's contacts
  *     transfer.cu    impulses of the old list, transferred to the new one
+ *     missing.cu     after a solve: contacts that the list lacks
  *     detect.cu      sequence of these stages, memory, refusals
  *
  * Bytes of detection alone, besides the lists of engine.h: 68 per slot (fat radius 4, cell starts 8, sorted copy 36,
@@ -49,6 +50,7 @@ struct CuFound {
     /* numbers of contacts of two free spheres, of candidates, of contacts of spheres with fixed bodies, and of general
      * contacts */
     unsigned long long sphere_sphere, candidates, sphere_fixed, general;
+    unsigned long long missing; /* number of contacts that cu_count_missing has found */
     uint32_t grouped[CU_KINDS]; /* number of grouped candidates of each CU_KIND_ */
     unsigned long long
         unsupported; /* lowest pair of slots, a << 32 | b, whose shapes have no contact function; ~0: none */
@@ -170,5 +172,11 @@ TalusStatus cu_fill_incidence(const CuDetect *d, const CuList *list);
  * if there is none, a share of the impulses of its pair's old contacts whose keys are gone. begin: work space, [3
  * old->problem_bodies]. */
 void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin);
+
+/* missing.cu: counts in found.missing the contacts that `old` lacks and whose gaps, moved by the velocities of d, end
+ * below -h `tolerance`, among the pairs of two free spheres of `list`, as cu_pairs_write has written them, and the
+ * candidates. For worlds without complex shapes. */
+void cu_count_missing(const CuDetect *d, const CuList *list, const CuList *old,
+                      const CuFound *found, double tolerance);
 
 #endif

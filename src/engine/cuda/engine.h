@@ -182,6 +182,10 @@ static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *fro
  * list to it and makes it the current list. Call it directly after cu_write_detection_velocities, whose totals it
  * reads. Fails as the operation `detect` (engine/operations.h). */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
+/* detect.cu: sets *missing to whether the current list lacks a contact whose gap, moved by e->detection_velocity, ends
+ * below -h `tolerance`. For worlds without complex shapes; call it directly after cu_write_detection_velocities. */
+TalusStatus cu_find_missing_contacts(TalusEngine *e, const TalusDetectOptions *options,
+                                     double tolerance, bool *missing);
 /* Frees the memory of detection, e->grid. */
 void cu_detection_clear(TalusEngine *e);
 

@@ -65,9 +65,10 @@ static const double DIGITS = 1e-7;
 static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 
 /* PROX_BLOCKS: under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. The others
- * apply where continuation follows prox. PROX_TRIAL, FOLDED: limits of the iterations of prox and of continuation.
- * FOLDED_SHARE: the first-order stage gets at most 1 / FOLDED_SHARE of the budget. */
-enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED = 20000, FOLDED_SHARE = 4 };
+ * apply where continuation follows prox. PROX_TRIAL: limit of the iterations of prox. FOLDED_SHARE: the first-order
+ * stage gets at most 1 / FOLDED_SHARE of the budget. Continuation gets the rest, because it ends by itself where it
+ * loses its path. */
+enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED_SHARE = 4 };
 
 /* A method that runs as a trial after the first-order stage: a direct method, or lbfgs-fb for prisms. */
 typedef struct TrialMethod {
@@ -271,7 +272,7 @@ static int plan_stages(TalusProblem *problem, const TalusSolveOptions *options,
         stage[count++] =
             (TalusStage){trial->part, folds ? PROX_TRIAL : trial->max_iterations, true, false};
         if (folds)
-            stage[count++] = (TalusStage){TALUS_AUTO_CONTINUATION, FOLDED, true, false};
+            stage[count++] = (TalusStage){TALUS_AUTO_CONTINUATION, INT_MAX, true, false};
     }
     stage[count++] = (TalusStage){first, INT_MAX, false, false};
     return count;

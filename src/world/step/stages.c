@@ -181,7 +181,7 @@ TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing)
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     *missing = world->velocities_changed;
-    if (!*missing || !world->engine.ops->find_missing)
+    if (!*missing)
         return TALUS_OK;
     double start = begin_stage("detect");
     TALUS_TRY(world->engine.ops->find_missing(

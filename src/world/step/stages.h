@@ -18,8 +18,7 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften);
  * velocity differs from the one that detection used by more than talus_velocity_change_limit. */
 TalusStatus talus_stage_velocities(TalusWorld *world, double h);
 /* Sets *missing: true if bodies may meet within h, at the solved velocities, where they have no contact. False unless
- * velocities_changed; otherwise the result of the engine's find_missing, or true if the engine has no such operation.
- * May update world->clipped_bodies. */
+ * velocities_changed; otherwise the result of the engine's find_missing. May update world->clipped_bodies. */
 TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing);
 /* Stores the solved impulses of contacts and joints, then detects again with the solved velocities, or adds the
  * contacts that find_missing has found. */
