@@ -14,14 +14,14 @@ struct Check {
 };
 
 /* Returns the contact that an incidence belongs to (incidence.cu): a general contact has two records. */
-static __device__ inline int64_t contact_of_incidence(const TalusEngineCounts &n, int32_t incidence)
+TALUS_INLINE int64_t contact_of_incidence(const TalusEngineCounts &n, int32_t incidence)
 {
     int64_t record = incidence / 2, compact = n.sphere_sphere + n.sphere_fixed;
     return record < compact ? record : compact + (record - compact) / 2;
 }
 
 /* Returns the number of contacts of the body with this problem index; INT32_MAX for -1, no index. */
-static __device__ inline int32_t contact_count(const CuList &list, int32_t problem_index)
+TALUS_INLINE int32_t contact_count(const CuList &list, int32_t problem_index)
 {
     if (problem_index < 0)
         return INT32_MAX;
@@ -30,8 +30,8 @@ static __device__ inline int32_t contact_count(const CuList &list, int32_t probl
 
 /* True if the list has a contact of slots a and b with this feature. a is free; the search is in the contacts of a or,
  * if b is free and has fewer, of b. */
-static __device__ bool has_contact(const CuList &list, const uint8_t *mobility, uint32_t a,
-                                   uint32_t b, uint32_t feature)
+TALUS_INLINE bool has_contact(const CuList &list, const uint8_t *mobility, uint32_t a, uint32_t b,
+                              uint32_t feature)
 {
     int32_t p = list.problem_index[a];
     int32_t q = mobility[b] == TALUS_MOBILITY_FREE ? list.problem_index[b] : -1;
@@ -41,8 +41,7 @@ static __device__ bool has_contact(const CuList &list, const uint8_t *mobility, 
         int64_t i = contact_of_incidence(list.counts, list.incidence[k]);
         if (list.slot_b[i] != b || list.slot[list.pair[i].x] != a)
             continue;
-        if (i < list.counts.sphere_sphere ||
-            list.feature[i - list.counts.sphere_sphere] == feature)
+        if (i < list.counts.sphere_sphere || list.feature[i - list.counts.sphere_sphere] == feature)
             return true;
     }
     return false;
@@ -61,8 +60,8 @@ static __device__ inline bool spheres_end_overlapping(const CuDetect &d, int2 pa
     double distance = talus_norm(between);
     double gap = distance - (d.ball[pair.x].radius + d.ball[pair.y].radius);
     if (distance > 0.0)
-        gap += d.options.h / distance *
-               talus_dot(between, talus_sub(v->velocity[b], v->velocity[a]));
+        gap +=
+            d.options.h / distance * talus_dot(between, talus_sub(v->velocity[b], v->velocity[a]));
     return gap < -d.options.h * tolerance;
 }
 
@@ -71,8 +70,8 @@ static __global__ void count_missing_spheres(CuDetect d, const int2 *pair, int s
     int64_t i = item_index();
     double missing[1] = {0.0};
     if (i < spheres && spheres_end_overlapping(d, pair[i], check.tolerance))
-        missing[0] = !has_contact(check.list, d.bodies.mobility, d.slot[pair[i].x],
-                                  d.slot[pair[i].y], 0);
+        missing[0] =
+            !has_contact(check.list, d.bodies.mobility, d.slot[pair[i].x], d.slot[pair[i].y], 0);
     add_block_counts(missing, {&d.grid->found.missing});
 }
 
@@ -88,8 +87,7 @@ struct CuMissingSink {
 };
 
 /* Velocity of the point of a body at the end of its arm; 0 unless the body is free or driven. */
-static __device__ inline TalusVec3 point_velocity(const TalusBodyView &v, uint32_t body,
-                                                  TalusVec3 arm)
+TALUS_INLINE TalusVec3 point_velocity(const TalusBodyView &v, uint32_t body, TalusVec3 arm)
 {
     TalusVec3 u = talus_body_velocity(&v, body);
     return v.mobility[body] == TALUS_MOBILITY_FIXED ? u
@@ -105,7 +103,8 @@ TALUS_INLINE void count_if_missing(CuMissingSink *s, const TalusManifoldPoint *p
     TalusVec3 u = talus_sub(point_velocity(v, s->pair.b, point->arm_b),
                             point_velocity(v, s->pair.a, point->arm_a));
     if (point->gap + h * talus_dot(point->normal, u) < -h * s->check->tolerance)
-        s->missing += !has_contact(s->check->list, v.mobility, s->pair.a, s->pair.b, point->feature);
+        s->missing +=
+            !has_contact(s->check->list, v.mobility, s->pair.a, s->pair.b, point->feature);
 }
 
 #define TALUS_MANIFOLD_SINK CuMissingSink
@@ -116,8 +115,7 @@ TALUS_INLINE void count_if_missing(CuMissingSink *s, const TalusManifoldPoint *p
 static __device__ inline int count_missing_of(const CuDetect &d, CuCandidate c, const Check &check)
 {
     const TalusBodyView *v = &d.bodies;
-    bool swapped =
-        talus_table_order_swapped(talus_body_kind(v, c.a), talus_body_kind(v, c.b));
+    bool swapped = talus_table_order_swapped(talus_body_kind(v, c.a), talus_body_kind(v, c.b));
     TalusPose a = talus_pose_of(v, c.a), b = talus_pose_of_nearest_image(v, c.a, c.b);
     double reach = talus_envelope_reach(talus_envelope_base(v, &d.options, c.a, c.b), d.options.h,
                                         talus_body_velocity(v, c.a), talus_body_velocity(v, c.b));
