@@ -131,6 +131,38 @@ TEST(a_second_look_takes_the_solved_velocities)
     check_second_look(&scenes[SCENES - 1]); /* impulses net of attraction */
 }
 
+/* Strong impulses drive bodies into others: both sides miss contacts that end below the same tolerances. */
+static void check_missing(const Scene *scene)
+{
+    Both both;
+    Copy copy = {0};
+    if (open_both(&both, scene) && build_both(&both, false, &copy)) {
+        TalusWorld *w = both.world;
+        TalusDetectOptions detect = talus_detect_options(w, both.h);
+        double limit = talus_velocity_change_limit(w, both.h), overlap_ratio;
+        bool changed, missing = false, on_host = false;
+        give_impulses(&both, &copy, 40.0);
+        CHECK_OK(ops()->compute_velocities(both.engine, limit, &changed, &overlap_ratio));
+        for (double tolerance = 1e-6; tolerance < 1e6; tolerance *= 1.25) {
+            CHECK_OK(ops()->find_missing(both.engine, &detect, limit, tolerance, &missing));
+            CHECK_OK(
+                w->host.ops->find_missing(w->host.self, &detect, limit, tolerance, &on_host));
+            CHECK(missing == on_host);
+            CHECK(missing || tolerance > 1e-3);
+        }
+        CHECK(!missing);
+    }
+    clear_copy(&copy);
+    close_both(&both);
+}
+
+TEST(the_same_contacts_are_missing)
+{
+    NEEDS_CUDA();
+    for (int i = 0; i < SCENES; i++)
+        check_missing(&scenes[i]);
+}
+
 TEST(backup_brings_bodies_and_contacts_back)
 {
     NEEDS_CUDA();
@@ -289,6 +321,7 @@ int main(void)
     RUN(the_problem_is_the_hosts);
     RUN(a_step_leads_to_the_hosts_state);
     RUN(a_second_look_takes_the_solved_velocities);
+    RUN(the_same_contacts_are_missing);
     RUN(backup_brings_bodies_and_contacts_back);
     RUN(forgotten_bodies_lose_their_impulses);
     RUN(bodies_below_are_counted);

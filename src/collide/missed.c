@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "collide/errors.h"
+#include "collide/missing.h"
 
 #include <stdlib.h>
 
@@ -52,45 +53,25 @@ static bool is_listed(const TalusDetector *d, TalusKey key)
     return c && talus_key_equal(talus_contact_key(d->bodies->rank, c), key);
 }
 
-/* True if the shape of the body is convex or a plane; compounds are neither. */
-static bool is_convex_or_plane(const TalusBodyView *v, uint32_t body)
-{
-    return talus_shape_has(talus_body_kind(v, body), TALUS_TRAIT_CONVEX | TALUS_TRAIT_HALF_SPACE);
-}
-
-/* True if the pair has a contact in the list and each of its bodies is convex or a plane: one contact then keeps the
- * two bodies from passing through each other elsewhere, so the pair needs no check. */
+/* True if the pair has a contact in the list that guards it (talus_one_contact_guards). */
 static bool has_guarding_contact(const TalusDetector *d, TalusPair pair)
 {
     TalusKey key = talus_pair_key(d->bodies->rank, pair.a, pair.b, 0);
-    if (!is_convex_or_plane(d->bodies, pair.a) || !is_convex_or_plane(d->bodies, pair.b))
+    if (!talus_one_contact_guards(d->bodies, pair.a, pair.b))
         return false;
     const TalusContact *c = find_first_not_below(d, key);
     return c && c->a == pair.a && c->b == pair.b;
 }
 
-/* Velocity of the point of a body at the end of its arm. */
-static TalusVec3 point_velocity(const TalusBodyView *v, uint32_t body, TalusVec3 arm)
-{
-    if (v->mobility[body] == TALUS_MOBILITY_FIXED)
-        return talus_vec3(0.0, 0.0, 0.0);
-    if (!v->spin)
-        return v->velocity[body];
-    return talus_add(v->velocity[body], talus_cross(v->spin[body], arm));
-}
-
-/* Stores a manifold point that is not in the list and at which the bodies would overlap at the end of the step by more
- * than h times the tolerance. Points of the first run have feature 0. */
+/* Stores a manifold point that is missing (missing.h). Points of the first run have feature 0. */
 static void store_if_missed(void *context, const TalusManifoldPoint *touch)
 {
     const PairCheck *l = context;
     TalusDetector *d = l->d;
-    TalusVec3 u = talus_sub(point_velocity(d->bodies, l->b, touch->arm_b),
-                            point_velocity(d->bodies, l->a, touch->arm_a));
     TalusContact contact = {l->a, l->b, touch->feature, 0, touch->normal, touch->gap};
     TalusKey key = talus_contact_key(d->bodies->rank, &contact);
-    double h = d->options->h;
-    if (!(touch->gap + h * talus_dot(touch->normal, u) < -h * d->subset->tolerance) ||
+    if (!talus_ends_overlapping(d->bodies, l->a, l->b, touch, d->options->h,
+                                d->subset->tolerance) ||
         is_listed(d, key))
         return;
     size_t at = (size_t)atomic_fetch_add(&d->found, 1);
@@ -98,13 +79,6 @@ static void store_if_missed(void *context, const TalusManifoldPoint *touch)
         return; /* still counted: the search is repeated with enough capacity */
     TalusMissed missed = {d->run, key, 0, contact, {touch->arm_a, touch->arm_b}};
     d->missed[at] = missed;
-}
-
-/* Upper bound on the speed at which a gap of the pair closes, along any normal. */
-static double bound_closing_speed(const TalusBodyView *v, TalusPair pair)
-{
-    TalusVec3 u = talus_sub(talus_body_velocity(v, pair.a), talus_body_velocity(v, pair.b));
-    return talus_norm(u) + talus_surface_speed(v, pair.a) + talus_surface_speed(v, pair.b);
 }
 
 /* True if the bounding spheres are farther apart than `reach`; false if a body is unbounded (radius 0). */
@@ -127,7 +101,7 @@ static void check_pairs(void *context, int64_t begin, int64_t end, int64_t chunk
         TalusPair pair = d->broad.run[d->run].pair[i];
         if (pair.a == pair.b || !(d->subset->around[pair.a] || d->subset->around[pair.b]))
             continue;
-        double reach = d->options->h * bound_closing_speed(v, pair) * (1.0 + 0x1p-40);
+        double reach = talus_closable_gap(v, d->options->h, pair.a, pair.b);
         TalusPose a = talus_pose_of(v, pair.a), b = talus_pose_of_nearest_image(v, pair.a, pair.b);
         if (are_apart(&a, &b, reach) || has_guarding_contact(d, pair))
             continue;

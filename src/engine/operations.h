@@ -55,8 +55,9 @@ OWN_ONLY(TalusStatus, count_below, (TalusEngine *engine, int axis, double below,
  * impulses. */
 OPERATION(TalusStatus, detect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, long long step, TalusEngineCounts *counts))
-/* After find_missing has found contacts: detects contacts again, with the solved velocities and the spins at the start
- * of the step. A shared engine with general contacts adds the contacts found by find_missing to the list instead. */
+/* Detects contacts again, with the solved velocities and the spins at the start of the step. With general contacts, a
+ * shared engine whose find_missing has searched since the last solve adds the contacts found there to the list instead:
+ * detection of spheres is cheap. */
 OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, TalusEngineCounts *counts))
 /* Sets the joints of all problems that are built later; NULL: none. */
@@ -79,9 +80,8 @@ OPERATION(TalusStatus, compute_velocities, (TalusEngine *engine, double limit, b
           double *overlap_ratio))
 /* Searches for missing contacts of the bodies whose velocities changed by more than `limit`, m/s. *missing: true if the
  * list lacks a contact whose gap, moved by the solved velocities, ends below -h `tolerance` (m/s); redetect then adds
- * the contacts found, if there are general contacts and the engine is shared. Pairs that have a contact are not searched
- * if each body is convex or a plane. On the device there is no search and *missing is true if some shape is no sphere,
- * plane or revolve. */
+ * the contacts found, on a shared engine and if the list has general contacts. Pairs that have a contact are not
+ * searched if each body is convex or a plane. */
 OPERATION(TalusStatus, find_missing, (TalusEngine *engine, const TalusDetectOptions *options,
           double limit, double tolerance, bool *missing))
 /* Probes of the solved step: request_probes, before integrate, gives the engine the probes whose sums it is to compute,

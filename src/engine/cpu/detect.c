@@ -174,6 +174,7 @@ TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *chan
     ChangeContext c = {e, limit * limit};
     double changes;
     e->solved = talus_problem_velocities(e->problem);
+    e->missing_searched = false;
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
     cpu_sum_slots(e, 1, &changes);
     *changed = changes > 0.0;
@@ -241,6 +242,7 @@ TalusStatus cpu_find_missing(TalusEngine *engine, const TalusDetectOptions *opti
     CpuEngine *e = cpu_engine(engine);
     int count = 0;
     TALUS_TRY(find_missing(e, options, limit, tolerance, &count));
+    e->missing_searched = true;
     *missing = count > 0;
     return TALUS_OK;
 }
@@ -250,7 +252,7 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
 {
     CpuEngine *e = cpu_engine(engine);
     (void)gravity;
-    if (e->contacts->general > 0) {
+    if (e->missing_searched && e->contacts->general > 0) {
         talus_detector_add_missed(e->detector);
     } else {
         TALUS_TRY(store_solved_velocities(e));

@@ -57,6 +57,7 @@ typedef struct CpuEngine {
     uint8_t *changed; /* [slots]: 1 if the velocity changed beyond the limit of find_missing */
     const TalusVec3 *detection_velocity; /* last detection: free_velocity or solved_velocity */
     const double (*solved)[8];           /* records of the last solve, in the problem's memory */
+    bool missing_searched;               /* find_missing has searched since the last solve */
     TalusBuildOptions build_options;     /* options of the last build */
     /* [contacts], filled if build_options.compliance > 0: TalusHardening.overlap_rate; -1: the contact has no relative
      * compliance */

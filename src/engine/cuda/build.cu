@@ -51,6 +51,29 @@ TalusStatus cu_write_detection_velocities(TalusEngine *e, double h, TalusVec3 gr
     return TALUS_OK;
 }
 
+/* Writes the solved spins of free bodies, and the spins of the others, by slot. */
+static __global__ void write_spins(CuBodies b, const CuRecord *solved, const int32_t *problem_index,
+                                   TalusVec3 *out)
+{
+    int64_t i = item_index();
+    if (i >= b.slots)
+        return;
+    TalusVec3 spin = b.spin[i];
+    if (cu_is_free(b.shape, b.mobility, i)) {
+        const double *r = solved[problem_index[i]];
+        spin = talus_scale(1.0 / cu_body_length(b, i), talus_vec3(r[4], r[5], r[6]));
+    }
+    out[i] = spin;
+}
+
+TalusStatus cu_write_solved_spins(TalusEngine *e)
+{
+    TALUS_TRY(e->solved_spin.reserve(e->bodies.slots, "solved velocities"));
+    launch(e->cu, write_spins, blocks_for(e->bodies.slots), THREADS, e->bodies,
+           cu_solved_records(e), cu_current_list(e)->problem_index.at, e->solved_spin.at);
+    return TALUS_OK;
+}
+
 /* ---- bodies ---- */
 
 /* Stores `count` numbers, an even count, two at a time; `to` is aligned to 16 bytes. */

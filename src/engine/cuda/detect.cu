@@ -60,13 +60,13 @@ static CuDetect detect_arguments(const TalusEngine *e, const TalusDetectOptions 
 {
     const CuGrid *g = e->grid;
     const CuBodies *b = &e->bodies;
-    CuDetect d;
+    CuDetect d = {};
     d.cu = e->cu;
     d.bodies = {b->slots,
                 b->position.at,
                 b->orientation.at,
                 e->detection_velocity,
-                b->spin.at,
+                e->detection_spin,
                 b->radius.at,
                 b->size.at,
                 b->shape.at,
@@ -181,7 +181,7 @@ static TalusStatus reserve_pairs(CuList *list, int64_t contacts)
 }
 
 /* Writes the pairs of two free spheres to the list and the candidates to d->candidate; counts the contacts of the
- * candidates in *found. Reserves memory for the candidates and for pair and slot_b of all contacts. Fails if a pair of
+ * candidates, with d->check the missing ones, in *found. Reserves memory for the candidates and for pair and slot_b of all contacts. Fails if a pair of
  * shapes has no contact function, or if there are too many contacts. */
 static TalusStatus write_pairs_and_count_contacts(TalusEngine *e, CuDetect *d, CuList *list,
                                                   CuFound *found)
@@ -320,18 +320,15 @@ TalusStatus cu_find_missing_contacts(TalusEngine *e, const TalusDetectOptions *o
                                      double tolerance, bool *missing)
 {
     CuList *old = cu_current_list(e), *list = &e->list[1 - e->current];
-    CuGrid *g = e->grid;
     CuDetect d;
     CuFound found;
     TALUS_TRY(search_pairs(e, options, list, &d, &found));
-    TALUS_TRY(g->candidate.reserve((int64_t)found.candidates, "near pairs"));
-    TALUS_TRY(reserve_pairs(list, (int64_t)(found.sphere_sphere + found.candidates)));
-    d.candidate = g->candidate;
-    cu_pairs_write(&d, list, (int)found.sphere_sphere);
-    cu_count_missing(&d, list, old, &found, tolerance);
+    d.check = {true, *old, tolerance};
+    TALUS_TRY(write_pairs_and_count_contacts(e, &d, list, &found));
+    cu_count_missing_spheres(&d, list, (int)found.sphere_sphere);
     cu_get(e->cu, &found, &d.grid->found, sizeof found);
     TALUS_TRY(cu_check(e->cu));
     old->counts.clipped_bodies = found.fit.clipped;
-    *missing = found.missing > 0;
+    *missing = found.missing_spheres + found.sphere_fixed + found.general > 0;
     return TALUS_OK;
 }

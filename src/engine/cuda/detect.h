@@ -5,7 +5,7 @@
  *     narrow.cu      contacts of the candidates (collide/pair_table.h)
  *     incidence.cu   incidence: the list of each body's contacts
  *     transfer.cu    impulses of the old list, transferred to the new one
- *     missing.cu     after a solve: contacts that the list lacks
+ *     missing.cu     after a solve: contacts that the list lacks, for the check of near pairs (CuCheck)
  *     detect.cu      sequence of these stages, memory, refusals
  *
  * Bytes of detection alone, besides the lists of engine.h: 68 per slot (fat radius 4, cell starts 8, sorted copy 36,
@@ -50,7 +50,8 @@ struct CuFound {
     /* numbers of contacts of two free spheres, of candidates, of contacts of spheres with fixed bodies, and of general
      * contacts */
     unsigned long long sphere_sphere, candidates, sphere_fixed, general;
-    unsigned long long missing; /* number of contacts that cu_count_missing has found */
+    unsigned long long
+        missing_spheres;        /* number of contacts that cu_count_missing_spheres has found */
     uint32_t grouped[CU_KINDS]; /* number of grouped candidates of each CU_KIND_ */
     unsigned long long
         unsupported; /* lowest pair of slots, a << 32 | b, whose shapes have no contact function; ~0: none */
@@ -86,6 +87,14 @@ struct CuCandidate {
     uint32_t a, b;
 };
 
+/* For a check after a solve: near pairs are sought as in a detection, but the narrow phase counts only the contacts
+ * that are missing (collide/missing.h) in a list. */
+struct CuCheck {
+    bool on; /* false: the detection makes a list */
+    CuList list;
+    double tolerance; /* m/s */
+};
+
 /* Arguments of detection's kernels; pointers are to device memory. */
 struct CuDetect {
     CuContext *cu;        /* host only */
@@ -119,6 +128,7 @@ struct CuDetect {
     bool driven;                 /* some body is driven */
     bool complex_shapes, facets; /* as in CuTables */
     uint32_t *grouped; /* [CU_KINDS][candidates]: indices of the grouped candidates of each kind */
+    CuCheck check;
 };
 
 /* Memory of detection; the pointers of CuDetect with these names point into it. scratch: cell, number_in_cell and
@@ -161,7 +171,8 @@ void cu_pairs_write(const CuDetect *d, const CuList *list, int spheres);
 void cu_fill_sphere_frames(const CuDetect *d, const CuList *list, int spheres);
 /* narrow.cu, contacts of the candidates. cu_manifolds_count fills count, [2][candidates + 1]: the number of contacts of
  * each candidate in run 2 (sphere-fixed) and in run 3 (general), turned into prefix sums over both rows; d->grouped;
- * and sphere_fixed, general, grouped and unsupported of CuFound. cu_manifolds_write, with this `count`, writes the
+ * and sphere_fixed, general, grouped and unsupported of CuFound; with d->check these are numbers of missing contacts.
+ * cu_manifolds_write, with this `count`, writes the
  * contacts to all arrays of the list but impulse and incidence. */
 TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count);
 void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, const CuList *list);
@@ -173,10 +184,8 @@ TalusStatus cu_fill_incidence(const CuDetect *d, const CuList *list);
  * old->problem_bodies]. */
 void cu_transfer_impulses(CuContext *cu, const CuList *old, const CuList *list, uint32_t *begin);
 
-/* missing.cu: counts in found.missing the contacts that `old` lacks and whose gaps, moved by the velocities of d, end
- * below -h `tolerance`, among the pairs of two free spheres of `list`, as cu_pairs_write has written them, and the
- * candidates. For worlds without complex shapes. */
-void cu_count_missing(const CuDetect *d, const CuList *list, const CuList *old,
-                      const CuFound *found, double tolerance);
+/* missing.cu: counts in found.missing_spheres the contacts that are missing in d->check.list, among the `spheres` pairs
+ * of two free spheres that cu_pairs_write has written to `list`. */
+void cu_count_missing_spheres(const CuDetect *d, const CuList *list, int spheres);
 
 #endif

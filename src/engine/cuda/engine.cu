@@ -3,7 +3,8 @@
  * Bytes on the device, without those of detection (detect.h), joints, applied forces, filters and the solver:
  *
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
- *                  each, mobility 1), free velocity 24; solved velocity 24 after a redetection; id 8 and rank
+ *                  each, mobility 1), free velocity 24; solved velocity 24 after a search for missing
+ *                  contacts, solved spin 24 as well with complex shapes; id 8 and rank
  *                  4 once slots are used again
  *     per problem body   record 64, solved record 64 (the operator's scratch), inverse inertia 48 with general
  *                  contacts only, incidence_start 4
@@ -58,7 +59,8 @@ void cu_engine_destroy(TalusEngine *e)
     clear_list(&e->list[0]);
     clear_list(&e->list[1]);
     cu_clear(t->shape, t->block, t->gyration, t->law);
-    cu_clear(e->free_velocity, e->solved_velocity, e->dropped, e->probe_sums, e->period);
+    cu_clear(e->free_velocity, e->solved_velocity, e->solved_spin, e->dropped, e->probe_sums,
+             e->period);
     cu_clear(e->group, e->filter_pairs, e->subset, e->motion);
     if (backup) {
         cu_clear(backup->position, backup->velocity, backup->spin, backup->orientation);
@@ -297,6 +299,7 @@ void cu_engine_get_counts(const TalusEngine *e, TalusEngineCounts *counts)
 static TalusStatus detect_with(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
                                bool again, TalusEngineCounts *counts)
 {
+    e->detection_spin = e->bodies.spin;
     TALUS_TRY(cu_write_detection_velocities(e, options->h, gravity, again));
     TALUS_TRY(cu_detect_contacts(e, options));
     cu_engine_get_counts(e, counts);
@@ -316,18 +319,20 @@ TalusStatus cu_engine_redetect(TalusEngine *e, const TalusDetectOptions *options
     return detect_with(e, options, gravity, true, counts);
 }
 
-/* Complex shapes may touch where the list has no contact for them, and their narrow phase costs most of a detection:
- * redetection finds their contacts at the same price. */
+/* Spins move the contact points of spheres only along their surfaces, so those of spheres, planes and revolves stay
+ * those of the bodies. */
 TalusStatus cu_engine_find_missing(TalusEngine *e, const TalusDetectOptions *options, double limit,
                                    double tolerance, bool *missing)
 {
-    (void)limit;
-    *missing = true;
-    if (e->tables.complex_shapes)
-        return TALUS_OK;
     const TalusVec3 *used = e->detection_velocity;
-    TALUS_TRY(cu_write_detection_velocities(e, options->h, talus_vec3(0.0, 0.0, 0.0), true));
-    TalusStatus status = cu_find_missing_contacts(e, options, tolerance, missing);
+    (void)limit; /* all bodies are searched */
+    if (e->tables.complex_shapes) {
+        TALUS_TRY(cu_write_solved_spins(e));
+        e->detection_spin = e->solved_spin;
+    }
+    TalusStatus status =
+        cu_write_detection_velocities(e, options->h, talus_vec3(0.0, 0.0, 0.0), true);
+    TALUS_THEN(status, cu_find_missing_contacts(e, options, tolerance, missing));
     e->detection_velocity = used;
     return status;
 }

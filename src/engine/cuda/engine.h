@@ -146,6 +146,8 @@ struct TalusEngine {
         *detection_velocity; /* [slots]: free_velocity or solved_velocity, which detection used */
     CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
     CuArray<TalusVec3> solved_velocity; /* [slots]: solved v if free, v if driven, else 0 */
+    const TalusVec3 *detection_spin;    /* [slots]: bodies.spin or, for a check, solved_spin */
+    CuArray<TalusVec3> solved_spin;     /* [slots]: solved spin if free, else that of the body */
     CuArray<uint8_t> dropped;           /* [slots]: argument `dropped` of put_bodies, if given */
     TalusFilter filter;                 /* device pointers; group NULL: all pairs collide */
     CuArray<uint8_t> group;             /* filter.group */
@@ -182,8 +184,8 @@ static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *fro
  * list to it and makes it the current list. Call it directly after cu_write_detection_velocities, whose totals it
  * reads. Fails as the operation `detect` (engine/operations.h). */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
-/* detect.cu: sets *missing to whether the current list lacks a contact whose gap, moved by e->detection_velocity, ends
- * below -h `tolerance`. For worlds without complex shapes; call it directly after cu_write_detection_velocities. */
+/* detect.cu: sets *missing to whether a contact is missing (collide/missing.h) in the current list, at the velocities
+ * e->detection_velocity and e->detection_spin. Call it directly after cu_write_detection_velocities. */
 TalusStatus cu_find_missing_contacts(TalusEngine *e, const TalusDetectOptions *options,
                                      double tolerance, bool *missing);
 /* Frees the memory of detection, e->grid. */
@@ -212,6 +214,8 @@ void cu_joints_clear(TalusEngine *e);
  * over free bodies: minus the lowest slot with a bad state (talus_state_fault; -infinity: none), and minus the smallest
  * size (-infinity: no body is free). */
 TalusStatus cu_write_detection_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
+/* Writes e->solved_spin. */
+TalusStatus cu_write_solved_spins(TalusEngine *e);
 /* Frees the memory of e->step. */
 void cu_step_clear(TalusEngine *e);
 /* material.cu: returns the records with solved velocities, [problem_bodies], in the operator's scratch; valid from the

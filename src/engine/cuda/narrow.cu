@@ -6,17 +6,20 @@
  * some kB of local memory per thread, for the simplices and polygons of GJK, EPA and manifolds. */
 #include "backend/cuda/device/primitives.h"
 #include "backend/cuda/device/reduce.h"
-#include "engine/cuda/detect.h"
+#include "engine/cuda/missing.h"
 
 extern "C" {
 #include "backend/frame.h"
+#include "collide/missing.h"
 #include "collide/narrow.h"
 }
 
 /* Receives the contact points of a pair (add_point): counts those within the envelope and, if first >= 0, writes them
- * to the list. */
+ * to the list. With `check` it counts those that are missing in the list of the check. */
 struct CuManifoldSink {
     TalusManifoldRoute route;
+    const CuDetect *check;   /* NULL: no check */
+    CuCandidate candidate;   /* set with check */
     TalusVec3 va, vb;        /* velocities of bodies a and b, m/s */
     double envelope_at_rest; /* envelope without the closing speed, m */
     double h;
@@ -27,9 +30,23 @@ struct CuManifoldSink {
     uint32_t slot_b;    /* CuList.slot_b of the contacts; set if first >= 0 */
 };
 
-/* Counts a contact point that is within the envelope at its closing speed; writes it to the list if s->first >= 0. */
+/* True if a contact point is missing in the list of the check (collide/missing.h). */
+TALUS_INLINE bool is_missing(const CuManifoldSink *s, const TalusManifoldPoint *point)
+{
+    const CuDetect *d = s->check;
+    CuCandidate c = s->candidate;
+    return talus_ends_overlapping(&d->bodies, c.a, c.b, point, s->h, d->check.tolerance) &&
+           !cu_has_contact(d->check.list, d->bodies.mobility, c.a, c.b, point->feature);
+}
+
+/* Counts a contact point that is within the envelope at its closing speed; writes it to the list if s->first >= 0. With
+ * a check: counts a contact point that is missing. */
 TALUS_INLINE void add_point(CuManifoldSink *s, const TalusManifoldPoint *point)
 {
+    if (s->check) {
+        s->count += is_missing(s, point);
+        return;
+    }
     double closing =
         talus_closing_speed(talus_dot(s->va, point->normal), talus_dot(s->vb, point->normal));
     if (!(point->gap < s->envelope_at_rest + s->h * closing))
@@ -64,23 +81,38 @@ static __device__ inline bool is_sphere_fixed(const CuDetect &d, CuCandidate c)
 /* ---- one pair ---- */
 
 /* Sets the fields of the sink that finding contacts needs, but not those that say where they are written. Returns the
- * largest gap that can be within the envelope. */
+ * largest gap that can be within the envelope or, for a check, that can close within the step. */
 static __device__ inline double prepare_sink(const CuDetect &d, CuCandidate c, CuManifoldSink *s)
 {
     const TalusBodyView *v = &d.bodies;
     s->route = TalusManifoldRoute{};
     s->count = 0;
     s->h = d.options.h;
+    s->check = d.check.on ? &d : nullptr;
+    s->candidate = c;
+    if (d.check.on)
+        return talus_closable_gap(v, s->h, c.a, c.b);
     s->va = talus_body_velocity(v, c.a);
     s->vb = talus_body_velocity(v, c.b);
     s->envelope_at_rest = talus_envelope_base(v, &d.options, c.a, c.b);
     return talus_envelope_reach(s->envelope_at_rest, d.options.h, s->va, s->vb);
 }
 
-/* If the pair has a closed form of spheres, passes its contacts to the sink and returns true; else returns false. */
+/* True in a check of a pair that has a contact which guards it (collide/missing.h). */
+static __device__ inline bool is_guarded(const CuDetect &d, CuCandidate c)
+{
+    return d.check.on && talus_one_contact_guards(&d.bodies, c.a, c.b) &&
+           cu_has_contact(d.check.list, d.bodies.mobility, c.a, c.b, CU_ANY_FEATURE);
+}
+
+/* If the pair has a closed form of spheres, passes its contacts to the sink and returns true; else returns false. Also
+ * true for a guarded pair, which has no missing contact. */
 static __device__ inline bool find_sphere_contacts(const CuDetect &d, CuCandidate c,
                                                    CuManifoldSink *s)
 {
+    s->count = 0;
+    if (is_guarded(d, c))
+        return true;
     TalusShapeKind a = talus_body_kind(&d.bodies, c.a), b = talus_body_kind(&d.bodies, c.b);
     bool swapped = talus_table_order_swapped(a, b);
     if ((swapped ? b : a) != TALUS_SHAPE_SPHERE)
