@@ -1,10 +1,15 @@
 /* base/pool.c - a fork-join pool (pool.h, talus/backend.h).
  *
- * The caller starts a loop by raising `generation` and returns when `busy`, the number of workers still in the loop,
- * is zero. Each thread has a contiguous share of the chunks, the same in all loops with equally many chunks, so that
+ * The caller starts a loop by raising `generation` and returns when every worker has written that number to its
+ * `finished`. Each thread has a contiguous share of the chunks, the same in all loops with equally many chunks, so that
  * data that a thread wrote in one loop is in its cache for the next. A thread that has finished its share runs chunks
  * of the others. Waiting threads spin briefly, because the gaps between loops of one step are microseconds, then sleep
- * on a condition variable. */
+ * on a condition variable.
+ *
+ * A sweep of a solver is some ten loops of a few microseconds each, so what a loop costs besides its chunks counts. A
+ * cache line that several threads write passes from core to core at about 0.1 us each time. So every number that is
+ * polled has a line of its own, workers report on lines of their own, and a thread looks whether another's share has
+ * chunks left before it takes one. */
 #include "base/pool.h"
 
 #include "base/memory.h"
@@ -32,8 +37,9 @@ typedef struct Share {
     int64_t end;                    /* number after the last chunk of the share */
 } Share;
 
-/* One thread of the pool. */
+/* One thread of the pool, on a cache line of its own. */
 typedef struct Worker {
+    _Alignas(64) atomic_uint finished; /* generation of the last loop that the worker has finished */
     TalusPool *pool;
     int index; /* 0 is the caller */
     pthread_t thread;
@@ -47,14 +53,14 @@ struct TalusPool {
     int started;    /* number of worker threads that run */
 
     /* The current loop: arguments of talus_parallel. */
-    TalusLoopFn *fn;
+    _Alignas(64) TalusLoopFn *fn;
     void *context;
     int64_t count, grain;
 
-    atomic_uint generation; /* a change announces a new loop */
-    atomic_int busy;        /* number of workers not yet done with the current loop */
-    atomic_bool quit;       /* workers end at the next announcement */
-    atomic_int sleepers;    /* number of workers that sleep on `wake` */
+    _Alignas(64) atomic_uint generation; /* a change announces a new loop */
+    _Alignas(64) atomic_bool quit;       /* workers end at the next announcement */
+    atomic_int sleepers;                 /* number of workers that sleep on `wake` */
+    atomic_bool caller_sleeps;           /* the caller sleeps on `done`, or is about to */
     pthread_mutex_t mutex;
     pthread_cond_t wake, done;
 };
@@ -82,8 +88,8 @@ static void run_chunks(TalusPool *pool, int index)
 {
     for (int k = 0; k < pool->threads; k++) {
         Share *share = &pool->share[(index + k) % pool->threads];
-        for (;;) {
-            int64_t chunk = atomic_fetch_add(&share->next, 1);
+        while (atomic_load_explicit(&share->next, memory_order_relaxed) < share->end) {
+            int64_t chunk = atomic_fetch_add_explicit(&share->next, 1, memory_order_relaxed);
             if (chunk >= share->end)
                 break;
             run_chunk(pool, chunk);
@@ -91,11 +97,12 @@ static void run_chunks(TalusPool *pool, int index)
     }
 }
 
-/* Divides the chunks of a loop among the threads. */
+/* Divides the chunks of a loop among the threads; announce_loop publishes the shares. */
 static void deal_shares(TalusPool *pool, int64_t chunks)
 {
     for (int k = 0; k < pool->threads; k++) {
-        atomic_store(&pool->share[k].next, chunks * k / pool->threads);
+        atomic_store_explicit(&pool->share[k].next, chunks * k / pool->threads,
+                              memory_order_relaxed);
         pool->share[k].end = chunks * (k + 1) / pool->threads;
     }
 }
@@ -120,7 +127,7 @@ static void wait_for_loop(TalusPool *pool, unsigned seen)
 /* Main function of a worker thread: runs its part of every loop until the pool quits. */
 static void *worker_main(void *argument)
 {
-    const Worker *worker = argument;
+    Worker *worker = argument;
     TalusPool *pool = worker->pool;
     unsigned seen = 0;
     for (;;) {
@@ -129,7 +136,8 @@ static void *worker_main(void *argument)
         if (atomic_load(&pool->quit))
             return NULL;
         run_chunks(pool, worker->index);
-        if (atomic_fetch_sub(&pool->busy, 1) == 1) {
+        atomic_store(&worker->finished, seen);
+        if (atomic_load(&pool->caller_sleeps)) {
             pthread_mutex_lock(&pool->mutex);
             pthread_cond_signal(&pool->done);
             pthread_mutex_unlock(&pool->mutex);
@@ -148,18 +156,28 @@ static void announce_loop(TalusPool *pool)
     }
 }
 
-/* Waits until all workers have left the loop. */
-static void wait_for_workers(TalusPool *pool)
+/* Waits until the worker has left loop number `loop`. */
+static void wait_for_worker(TalusPool *pool, Worker *worker, unsigned loop)
 {
     for (int i = 0; i < pool->spins; i++) {
-        if (atomic_load(&pool->busy) == 0)
+        if (atomic_load_explicit(&worker->finished, memory_order_acquire) == loop)
             return;
         pause_briefly();
     }
     pthread_mutex_lock(&pool->mutex);
-    while (atomic_load(&pool->busy) != 0)
+    atomic_store(&pool->caller_sleeps, true); /* a worker that finishes from here on signals */
+    while (atomic_load(&worker->finished) != loop)
         pthread_cond_wait(&pool->done, &pool->mutex);
+    atomic_store(&pool->caller_sleeps, false);
     pthread_mutex_unlock(&pool->mutex);
+}
+
+/* Waits until all workers have left the loop. */
+static void wait_for_workers(TalusPool *pool)
+{
+    unsigned loop = atomic_load(&pool->generation);
+    for (int i = 1; i <= pool->started; i++)
+        wait_for_worker(pool, &pool->worker[i], loop);
 }
 
 static void run_loop(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn *fn, void *context)
@@ -174,7 +192,6 @@ static void run_loop(TalusPool *pool, int64_t count, int64_t grain, TalusLoopFn 
     pool->count = count;
     pool->grain = grain;
     deal_shares(pool, talus_chunks(count, grain));
-    atomic_store(&pool->busy, pool->started);
     announce_loop(pool);
     run_chunks(pool, 0);
     wait_for_workers(pool);

@@ -291,6 +291,16 @@ static double run_named(Loop loop, int end, int grain, TalusLoopFn *fn, double m
     return found > most ? found : most;
 }
 
+/* Returns the number of packs per chunk of a loop over `count` packs: one chunk for each thread, in whole batches. The
+ * packs of one colour take a few microseconds, so that threads with one chunk more than others would hold all up. */
+static int pack_grain(const TalusSweep *sweep, int count)
+{
+    int threads = talus_pool_threads(sweep->op->pool);
+    int share = (count + threads - 1) / threads;
+    int batches = (share + BATCH - 1) / BATCH;
+    return batches * BATCH > PACK_GRAIN ? batches * BATCH : PACK_GRAIN;
+}
+
 /* Sweeps the heavy items. Returns the largest squared velocity change of these and of `most`. */
 static double sweep_heavy(TalusSweep *sweep, double most)
 {
@@ -318,10 +328,11 @@ static double sweep_colours(TalusSweep *sweep, double *largest)
         const int *packs = sweep->pack_start[c], *items = sweep->item_start + c;
         const Loop moving = {sweep, packs[0], false}, fixed = {sweep, packs[1], true};
         const Loop general = {sweep, items[0], false};
-        talus_profile_expect_bytes(pack_bytes(packs[1] - packs[0], false));
-        most = run_in_parallel(moving, packs[1], PACK_GRAIN, pack_chunk, most);
-        talus_profile_expect_bytes(pack_bytes(packs[2] - packs[1], true));
-        most = run_in_parallel(fixed, packs[2], PACK_GRAIN, pack_chunk, most);
+        int moving_packs = packs[1] - packs[0], fixed_packs = packs[2] - packs[1];
+        talus_profile_expect_bytes(pack_bytes(moving_packs, false));
+        most = run_in_parallel(moving, packs[1], pack_grain(sweep, moving_packs), pack_chunk, most);
+        talus_profile_expect_bytes(pack_bytes(fixed_packs, true));
+        most = run_in_parallel(fixed, packs[2], pack_grain(sweep, fixed_packs), pack_chunk, most);
         talus_profile_expect_bytes(0.0);
         most = run_in_parallel(general, items[1], ITEM_GRAIN, item_chunk, most);
     }
