@@ -145,8 +145,7 @@ static void check_missing(const Scene *scene)
         CHECK_OK(ops()->compute_velocities(both.engine, limit, &changed, &overlap_ratio));
         for (double tolerance = 1e-6; tolerance < 1e6; tolerance *= 1.25) {
             CHECK_OK(ops()->find_missing(both.engine, &detect, limit, tolerance, &missing));
-            CHECK_OK(
-                w->host.ops->find_missing(w->host.self, &detect, limit, tolerance, &on_host));
+            CHECK_OK(w->host.ops->find_missing(w->host.self, &detect, limit, tolerance, &on_host));
             CHECK(missing == on_host);
             CHECK(missing || tolerance > 1e-3);
         }

@@ -39,7 +39,8 @@ typedef struct Share {
 
 /* One thread of the pool, on a cache line of its own. */
 typedef struct Worker {
-    _Alignas(64) atomic_uint finished; /* generation of the last loop that the worker has finished */
+    _Alignas(64)
+        atomic_uint finished; /* generation of the last loop that the worker has finished */
     TalusPool *pool;
     int index; /* 0 is the caller */
     pthread_t thread;
