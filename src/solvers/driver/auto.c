@@ -66,8 +66,8 @@ static const double UNEVEN = 1e3, UNEVEN_BEYOND = 30.0;
 
 /* PROX_BLOCKS: under Coulomb's law prox runs at once for explicit matrices of at most this many blocks. The others
  * apply where continuation follows prox. PROX_TRIAL: limit of the iterations of prox. FOLDED_SHARE: the first-order
- * stage gets at most 1 / FOLDED_SHARE of the budget. Continuation gets the rest, because it ends by itself where it
- * loses its path. */
+ * stage gets at most 1 / FOLDED_SHARE of the budget. Continuation gets what a trial may take, half of the rest: beds
+ * of 1,000 spheres have paths of over 20,000 points. */
 enum { PROX_BLOCKS = 1000, PROX_TRIAL = 100, FOLDED_SHARE = 4 };
 
 /* A method that runs as a trial after the first-order stage: a direct method, or lbfgs-fb for prisms. */

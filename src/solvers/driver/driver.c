@@ -348,7 +348,7 @@ static bool is_refusal(TalusStatus status)
 static TalusStatus run_trial(TalusSolve *solve, TalusSolver *s, int limit)
 {
     const TalusProblem *problem = solve->problem;
-    int half = (solve->wanted->max_iterations - solve->info->iterations + 1) / 2;
+    int left = solve->wanted->max_iterations - solve->info->iterations, half = left / 2 + left % 2;
     size_t n = (size_t)talus_problem_size(problem);
     double *before_trial;
     if (TALUS_ALLOC(before_trial, n, "impulses before a stage") != TALUS_OK)
