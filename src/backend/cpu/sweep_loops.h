@@ -291,7 +291,7 @@ static double run_named(Loop loop, int end, int grain, TalusLoopFn *fn, double m
     return found > most ? found : most;
 }
 
-_Static_assert(PACK_GRAIN * WIDTH >= ITEM_GRAIN, "talus_sweep_reserve_terms counts on it");
+_Static_assert(PACK_GRAIN *WIDTH >= ITEM_GRAIN, "talus_sweep_reserve_terms counts on it");
 
 /* Returns the number of packs per chunk of a loop over `count` packs: one chunk for each thread, in whole batches. The
  * packs of one colour take a few microseconds, so that threads with one chunk more than others would hold all up. */
