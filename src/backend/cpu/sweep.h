@@ -8,8 +8,9 @@
 #include "base/profile.h"
 #include "base/rng.h"
 
-/* Least number of packs per chunk of a parallel loop; number of items, or blocks in a sweep block by block. */
-enum { PACK_GRAIN = 32, ITEM_GRAIN = 64 };
+/* Least number of packs per chunk of a parallel loop, and number up to which one thread takes them all; number of items,
+ * or blocks in a sweep block by block, per chunk. */
+enum { PACK_GRAIN = 32, FEW_PACKS = 128, ITEM_GRAIN = 64 };
 
 /* Constants of one block's projected step in the metric B = diag(b_n, b_t, ..), which is `coupling` times the block's
  * diagonal or, with metric trace, times the mean of its diagonal. With one row inv_t, mu and kappa are 0 and mantle is

@@ -300,6 +300,8 @@ static int pack_grain(const TalusSweep *sweep, int count)
     int threads = talus_pool_threads(sweep->op->pool);
     int share = (count + threads - 1) / threads;
     int batches = (share + BATCH - 1) / BATCH;
+    if (count <= FEW_PACKS)
+        return FEW_PACKS;
     return batches * BATCH > PACK_GRAIN ? batches * BATCH : PACK_GRAIN;
 }
 
