@@ -28,7 +28,7 @@ static Shear make_bed(const Worlds *w, int bodies)
     return (Shear){.bodies = bodies,
                    .settle_steps = worlds_choose_size(w, 300, 120),
                    .turning_steps = worlds_choose_size(w, 100, 10),
-                   .measured_steps = worlds_choose_size(w, bodies > 4000 ? 20 : 80, 2),
+                   .measured_steps = worlds_choose_size(w, bodies > 4000 ? 20 : 80, 20),
                    .radius = 0.1,
                    .cylinder_radius = 1.6 * cbrt(bodies / 4000.0),
                    .plug_spin = 0.5};
