@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "base/param.h"
 #include "base/pool.h"
+#include "base/processors.h"
 #include "base/profile.h"
 #include "base/rng.h"
 #include "base/status.h"
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <talus/world.h>
 
 /* ---- pool ---- */
@@ -572,6 +574,55 @@ TEST(random_numbers_repeat_from_their_state)
     CHECK(talus_rng_next(&a) == talus_rng_next(&saved));
 }
 
+/* ---- processors ---- */
+
+#define ROOT "test_base.root"
+
+/* Writes `text` to the file `name` in a folder of ROOT, which is made with the folders above it. */
+static void put_file(const char *folder, const char *name, const char *text)
+{
+    char path[512];
+    snprintf(path, sizeof path, ROOT "%s", folder);
+    for (char *c = path; (c = strchr(c + 1, '/'));) {
+        *c = '\0';
+        mkdir(path, 0777);
+        *c = '/';
+    }
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, ROOT "%s/%s", folder, name);
+    FILE *file = fopen(path, "w");
+    CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
+}
+
+static void processors_are_those_that_may_be_used(void)
+{
+    CHECK(talus_count_processors() >= 1);
+    CHECK_INT(talus_count_processors_of(8, "no such folder"), 8);
+    CHECK_INT(talus_count_processors_of(-1, "no such folder"), 1);
+    put_file("/proc/self", "status", "Name:\ttalus\nCpus_allowed:\t8001,0000000f\nNothing: f\n");
+    put_file("/proc/self", "cgroup", "0::/a/b\n");
+    CHECK_INT(talus_count_processors_of(64, ROOT), 6);
+    CHECK_INT(talus_count_processors_of(4, ROOT), 4);
+    put_file("/sys/fs/cgroup/a/b", "cpu.max", "max 100000\n");
+    CHECK_INT(talus_count_processors_of(64, ROOT), 6);
+    put_file("/sys/fs/cgroup/a", "cpu.max", "250000 100000\n"); /* of the group above */
+    CHECK_INT(talus_count_processors_of(64, ROOT), 3);
+    put_file("/sys/fs/cgroup", "cpu.max", "50000 100000\n");
+    CHECK_INT(talus_count_processors_of(64, ROOT), 1);
+}
+
+static void processors_of_control_groups_of_version_1(void)
+{
+    put_file("/proc/self", "status", "Cpus_allowed:\tff\n");
+    put_file("/proc/self", "cgroup", "5:cpuset:/\n4:cpuacct,cpu:/of/the/host\n0::/\n");
+    put_file("/sys/fs/cgroup", "cpu.max", "max 100000\n");
+    put_file("/sys/fs/cgroup/cpu", "cpu.cfs_period_us", "100000\n");
+    put_file("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "-1\n");
+    CHECK_INT(talus_count_processors_of(64, ROOT), 8);
+    put_file("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "200000\n");
+    CHECK_INT(talus_count_processors_of(64, ROOT), 2);
+}
+
 int main(void)
 {
     RUN(pool_visits_every_chunk_once);
@@ -579,6 +630,8 @@ int main(void)
     RUN(pool_loops_may_hold_serial_loops);
     RUN(pools_live_side_by_side_and_die_unused);
     RUN(pool_refuses_odd_sizes);
+    RUN(processors_are_those_that_may_be_used);
+    RUN(processors_of_control_groups_of_version_1);
     RUN(profile_counts_loops_by_stage);
     RUN(memory_is_zeroed_aligned_and_counted);
     RUN(memory_is_counted_by_name);

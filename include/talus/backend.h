@@ -11,7 +11,8 @@ extern "C" {
 /* A pool of worker threads. Results never depend on its size. */
 typedef struct TalusPool TalusPool;
 
-/* Creates a pool. `threads` counts the calling thread too; 0: one per processor. Where a function takes a pool, NULL
+/* Creates a pool. `threads` counts the calling thread too; 0: one per processor that
+ * this process may use (affinity and the quota of its control group count). Where a function takes a pool, NULL
  * stands for one of one thread; talus_pool_destroy ignores NULL. */
 TalusStatus talus_pool_create(int threads, TalusPool **out);
 void talus_pool_destroy(TalusPool *pool);

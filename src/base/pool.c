@@ -13,13 +13,13 @@
 #include "base/pool.h"
 
 #include "base/memory.h"
+#include "base/processors.h"
 #include "base/profile.h"
 #include "base/status.h"
 #include "base/timer.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <unistd.h>
 
 /* Number of polls before a waiting thread sleeps; smaller under ThreadSanitizer, where an atomic load is much
  * slower. */
@@ -233,9 +233,9 @@ TalusStatus talus_pool_create(int threads, TalusPool **out)
     if (threads < 0 || threads > MAX_THREADS)
         return talus_fail_key("threads", TALUS_ERR_ARGUMENT, "%d is not between 0 and %d", threads,
                               MAX_THREADS);
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    int processors = talus_count_processors();
     if (threads == 0)
-        threads = processors > MAX_THREADS ? MAX_THREADS : processors > 0 ? (int)processors : 1;
+        threads = processors > MAX_THREADS ? MAX_THREADS : processors;
     TalusPool *pool;
     TALUS_TRY(TALUS_ALLOC(pool, 1, "thread pool"));
     pool->threads = threads;

@@ -3,13 +3,13 @@
 #include "defaults.h"
 
 #include "base/memory.h"
+#include "base/processors.h"
 #include "base/timer.h"
 
 #include <fnmatch.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const Part *const parts[] = {&defaults_lift, &defaults_shear, &defaults_settle,
                                     &defaults_bulk};
@@ -167,8 +167,7 @@ static TalusStatus run_in_parallel(Queue *q)
     enum { THREADS_MAX = 256 };
     pthread_t thread[THREADS_MAX];
     char path[CLI_PATH_MAX];
-    long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    int count = q->w->threads > 0 ? q->w->threads : (int)processors, started = 0;
+    int count = q->w->threads > 0 ? q->w->threads : talus_count_processors(), started = 0;
     count = count < 1 ? 1 : count > THREADS_MAX ? THREADS_MAX : count;
     cli_has_scene("settle-box", path,
                   sizeof path); /* finds the folder of scenes, before threads do */
