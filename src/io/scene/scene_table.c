@@ -445,7 +445,9 @@ static const SceneField scene_fields[] = {
     {"sleep", &sleep, AT(sleep), .help = "settled bodies are left out of the steps; default none"},
     {"apart", &aparts, AT(apart), .preset = "[]", .help = "groups of bodies that do not meet"},
     {"backend", &text, AT(def.backend), .preset = "\"cpu\"", .help = "`talus list backends`"},
-    {"threads", &small_natural, AT(def.threads), .preset = "0", .help = "0: one per processor"},
+    {"threads", &small_natural, AT(def.threads), .preset = "0",
+     .help =
+         "0: one per processor that the process may use: affinity (`taskset`) and the quota of a container count"},
     {"materials", &materials, AT(materials), .preset = "{}", .help = "by name"},
     {"friction", &pairs, AT(friction), .preset = "[]",
      .help = "what pairs of materials do together"},
