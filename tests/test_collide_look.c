@@ -29,7 +29,7 @@ static bool misses(double tolerance)
 {
     TalusRedetectSubset look = {around, tolerance};
     int found = -1;
-    CHECK_OK(talus_detector_find_missed(detector, NULL, &s.view, &s.options, &look, &found));
+    CHECK_OK(talus_detector_find_missing(detector, NULL, &s.view, &s.options, &look, &found));
     return found > 0;
 }
 
@@ -85,7 +85,7 @@ TEST(spins_may_be_absent)
     close_scene();
 }
 
-TEST(contacts_of_the_list_are_not_missed)
+TEST(contacts_of_the_list_are_not_missing)
 {
     open_scene();
     int a = add(&s, BOX, 0.0, talus_vec3(0, 0, 0), talus_vec3(100.0, 0, 0));
@@ -128,7 +128,7 @@ TEST(all_kinds_of_partners_are_seen)
 }
 
 /* Touches of all three runs come into the list where they belong. */
-TEST(missed_touches_join_the_list)
+TEST(missing_touches_join_the_list)
 {
     open_scene();
     int ball = add(&s, SPHERE, 0.5, talus_vec3(0, 0, 0.8), talus_vec3(0, 0, 0));
@@ -145,7 +145,7 @@ TEST(missed_touches_join_the_list)
     s.velocity[box] = talus_vec3(0, -400.0, -400.0);
     CHECK(misses(0.0));
     CHECK(list->count == 5);
-    talus_detector_add_missed(detector);
+    talus_detector_add_missing(detector);
     CHECK(list->sphere_sphere == 1 && list->sphere_fixed == 2);
     CHECK(list->general == 4 + 4 + 1); /* the box that lies, the one that falls, ball and box */
     CHECK(list->count == 12);
@@ -174,8 +174,8 @@ int main(void)
     RUN(a_body_that_is_pushed_is_seen);
     RUN(turning_closes_gaps);
     RUN(spins_may_be_absent);
-    RUN(contacts_of_the_list_are_not_missed);
+    RUN(contacts_of_the_list_are_not_missing);
     RUN(all_kinds_of_partners_are_seen);
-    RUN(missed_touches_join_the_list);
+    RUN(missing_touches_join_the_list);
     return talus_test_result();
 }

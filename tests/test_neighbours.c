@@ -19,8 +19,8 @@ typedef struct Motion {
     uint32_t meets[32];
     uint64_t id[MAX_SLOTS], next_id;
     uint32_t rank[MAX_SLOTS], at_rank[MAX_SLOTS];
-    int missed; /* missing contacts found */
-    int served; /* detections by a list that an earlier detection had made */
+    int missing; /* missing contacts found */
+    int served;  /* detections by a list that an earlier detection had made */
 } Motion;
 
 static const uint64_t *ids_to_sort;
@@ -153,12 +153,12 @@ static void close_motion(Motion *m)
 }
 
 /* Some velocities change after the solve: both detectors must find the same missing contacts. */
-static void check_missed(Motion *m, TalusPool *pool, TalusDetector *fresh)
+static void check_missing(Motion *m, TalusPool *pool, TalusDetector *fresh)
 {
     Scene *s = &m->scene;
     static uint8_t around[MAX_SLOTS];
     static TalusVec3 solved[MAX_SLOTS];
-    int missed[2];
+    int missing[2];
     memcpy(solved, s->velocity, sizeof solved);
     for (int i = 0; i < s->view.count; i++) {
         around[i] = talus_rng_below(&m->rng, 4) == 0 && s->fixed[i] == TALUS_MOBILITY_FREE;
@@ -168,12 +168,12 @@ static void check_missed(Motion *m, TalusPool *pool, TalusDetector *fresh)
     TalusBodyView view = s->view;
     view.velocity = solved;
     TalusRedetectSubset subset = {around, 1e-3};
-    CHECK_OK(talus_detector_find_missed(m->kept, pool, &view, &s->options, &subset, &missed[0]));
-    CHECK_OK(talus_detector_find_missed(fresh, pool, &view, &s->options, &subset, &missed[1]));
-    CHECK_INT(missed[0], missed[1]);
-    m->missed += missed[0];
-    talus_detector_add_missed(m->kept);
-    talus_detector_add_missed(fresh);
+    CHECK_OK(talus_detector_find_missing(m->kept, pool, &view, &s->options, &subset, &missing[0]));
+    CHECK_OK(talus_detector_find_missing(fresh, pool, &view, &s->options, &subset, &missing[1]));
+    CHECK_INT(missing[0], missing[1]);
+    m->missing += missing[0];
+    talus_detector_add_missing(m->kept);
+    talus_detector_add_missing(fresh);
     CHECK(same_contacts(talus_detector_contacts(m->kept), talus_detector_contacts(fresh)));
 }
 
@@ -194,7 +194,7 @@ static void check_round(Motion *m, TalusPool *pool)
     m->served += m->kept->broad.neighbours.slots > 0 && m->kept->broad.neighbours.uses > 1;
     mark_all(list);
     mark_all(searched);
-    check_missed(m, pool, fresh);
+    check_missing(m, pool, fresh);
     talus_detector_destroy(fresh);
 }
 
@@ -206,7 +206,7 @@ TEST(a_kept_list_finds_what_a_search_finds)
             check_round(m, NULL);
             move_bodies(m, 0.2);
         }
-        CHECK(m->served > ROUNDS / 2 && m->missed > 0);
+        CHECK(m->served > ROUNDS / 2 && m->missing > 0);
         close_motion(m);
     }
 }

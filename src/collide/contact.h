@@ -170,7 +170,7 @@ void talus_detector_destroy(TalusDetector *detector);
 TalusStatus talus_detect(TalusDetector *detector, TalusPool *pool, const TalusBodyView *bodies,
                          const TalusDetectOptions *options, TalusContactList **out);
 
-/* Number of bodies and walls whose margin the last talus_detect or talus_detector_find_missed had to clip so far that a
+/* Number of bodies and walls whose margin the last talus_detect or talus_detector_find_missing had to clip so far that a
  * contact may be missing: in periodic space two bodies meet as nearest images only (fit.h). A shorter h clips fewer. */
 int talus_detector_count_clipped(const TalusDetector *detector);
 
@@ -183,18 +183,18 @@ typedef struct TalusRedetectSubset {
 /* Finds contacts that are missing from the list of the last talus_detect: points at which a body of the subset, with
  * the velocities and spins of `bodies`, would overlap another body at the end of the step by more than h times the
  * tolerance. `bodies` and `options` are those of talus_detect but for velocities and spins. A pair of which each body
- * is convex or a plane is not searched if it has any contact in the list. Sets *missed to the number of contacts found,
- * 0 on failure. The contacts of the list do not change until talus_detector_add_missed is called, but its arrays may
+ * is convex or a plane is not searched if it has any contact in the list. Sets *missing to the number of contacts found,
+ * 0 on failure. The contacts of the list do not change until talus_detector_add_missing is called, but its arrays may
  * move. */
-TalusStatus talus_detector_find_missed(TalusDetector *detector, TalusPool *pool,
-                                       const TalusBodyView *bodies,
-                                       const TalusDetectOptions *options,
-                                       const TalusRedetectSubset *subset, int *missed);
-/* Inserts the contacts that talus_detector_find_missed has found into the list, with zero impulses. Call it only if
+TalusStatus talus_detector_find_missing(TalusDetector *detector, TalusPool *pool,
+                                        const TalusBodyView *bodies,
+                                        const TalusDetectOptions *options,
+                                        const TalusRedetectSubset *subset, int *missing);
+/* Inserts the contacts that talus_detector_find_missing has found into the list, with zero impulses. Call it only if
  * that succeeded. */
-void talus_detector_add_missed(TalusDetector *detector);
+void talus_detector_add_missing(TalusDetector *detector);
 
-/* Returns the list of the last talus_detect or talus_detector_restore, with added missed contacts (count 0 before the
+/* Returns the list of the last talus_detect or talus_detector_restore, with added missing contacts (count 0 before the
  * first), after setting dropped impulses to zero. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);
 

@@ -36,7 +36,7 @@ void talus_detector_destroy(TalusDetector *d)
     if (!d)
         return;
     TALUS_RELEASE(d->list.contact, d->list.arms, d->list.impulse, d->spare, d->old_key, d->chunk,
-                  d->draft, d->draft_arms, d->dropped, d->missed);
+                  d->draft, d->draft_arms, d->dropped, d->missing);
     talus_broad_clear(&d->broad);
     talus_release(d);
 }

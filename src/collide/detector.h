@@ -1,4 +1,4 @@
-/* collide/detector.h - memory and state of the detector, shared by detect.c and missed.c. */
+/* collide/detector.h - memory and state of the detector, shared by detect.c and missing.c. */
 #ifndef TALUS_COLLIDE_DETECTOR_H
 #define TALUS_COLLIDE_DETECTOR_H
 
@@ -6,13 +6,13 @@
 #include "collide/narrow.h"
 
 /* A contact that redetection has found and the list lacks. */
-typedef struct TalusMissed {
+typedef struct TalusMissing {
     int run; /* TALUS_RUN_* */
     TalusKey key;
     int64_t before; /* index in the list of the contact before which this one is to be inserted */
     TalusContact contact; /* its index `general` is set when it is inserted */
     TalusArms arms;
-} TalusMissed;
+} TalusMissing;
 
 struct TalusDetector {
     TalusContactList list;
@@ -24,11 +24,11 @@ struct TalusDetector {
     TalusArms *draft_arms; /* arms of the contacts in draft */
     uint8_t *dropped;      /* by slot: the impulses of the body's contacts are to be zeroed */
     bool any_dropped;      /* some element of dropped is set */
-    TalusMissed *missed;   /* found by the last redetection and not yet added to the list */
-    int64_t missed_count;
+    TalusMissing *missing; /* found by the last redetection and not yet added to the list */
+    int64_t missing_count;
     TalusBroad broad;
 
-    /* Valid during a call of talus_detect or talus_detector_find_missed. */
+    /* Valid during a call of talus_detect or talus_detector_find_missing. */
     const TalusBodyView *bodies;
     const TalusDetectOptions *options;
     TalusContactList old;     /* the old list; only the lengths of its runs are used */
@@ -36,7 +36,7 @@ struct TalusDetector {
     int run;                  /* run that is counted, written or searched */
     int64_t *run_chunk;       /* part of chunk for this run */
     int64_t drafts;           /* number of chunks of the third run with a draft */
-    const TalusRedetectSubset *subset; /* in talus_detector_find_missed */
+    const TalusRedetectSubset *subset; /* in talus_detector_find_missing */
     atomic_llong found;                /* missing contacts found so far; may exceed the capacity */
 };
 

@@ -231,7 +231,7 @@ static TalusStatus find_missing(CpuEngine *e, const TalusDetectOptions *options,
     TALUS_TRY(store_solved_velocities(e));
     TalusBodyView view = body_view(e, e->solved_velocity, e->solved_spin);
     TalusRedetectSubset subset = {e->changed, tolerance};
-    TALUS_TRY(talus_detector_find_missed(e->detector, e->pool, &view, options, &subset, missing));
+    TALUS_TRY(talus_detector_find_missing(e->detector, e->pool, &view, options, &subset, missing));
     e->clipped_bodies = talus_detector_count_clipped(e->detector);
     return TALUS_OK;
 }
@@ -253,7 +253,7 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
     CpuEngine *e = cpu_engine(engine);
     (void)gravity;
     if (e->missing_searched && e->contacts->general > 0) {
-        talus_detector_add_missed(e->detector);
+        talus_detector_add_missing(e->detector);
     } else {
         TALUS_TRY(store_solved_velocities(e));
         TALUS_TRY(detect_with_velocities(e, options, e->solved_velocity));

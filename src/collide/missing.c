@@ -1,4 +1,4 @@
-/* collide/missed.c - redetection around a subset of bodies after a solve: finds contacts that the list lacks. */
+/* collide/missing.c - redetection around a subset of bodies after a solve: finds contacts that the list lacks. */
 #include "collide/detector.h"
 
 #include "base/memory.h"
@@ -10,7 +10,7 @@
 
 enum {
     PAIR_GRAIN = 64,       /* pairs of a chunk */
-    INITIAL_CAPACITY = 256 /* of TalusDetector.missed */
+    INITIAL_CAPACITY = 256 /* of TalusDetector.missing */
 };
 
 /* The pair whose manifold points are checked. */
@@ -64,7 +64,7 @@ static bool has_guarding_contact(const TalusDetector *d, TalusPair pair)
 }
 
 /* Stores a manifold point that is missing (missing.h). Points of the first run have feature 0. */
-static void store_if_missed(void *context, const TalusManifoldPoint *touch)
+static void store_if_missing(void *context, const TalusManifoldPoint *touch)
 {
     const PairCheck *l = context;
     TalusDetector *d = l->d;
@@ -75,10 +75,10 @@ static void store_if_missed(void *context, const TalusManifoldPoint *touch)
         is_listed(d, key))
         return;
     size_t at = (size_t)atomic_fetch_add(&d->found, 1);
-    if (at >= TALUS_CAPACITY(d->missed))
+    if (at >= TALUS_CAPACITY(d->missing))
         return; /* still counted: the search is repeated with enough capacity */
-    TalusMissed missed = {d->run, key, 0, contact, {touch->arm_a, touch->arm_b}};
-    d->missed[at] = missed;
+    TalusMissing missing = {d->run, key, 0, contact, {touch->arm_a, touch->arm_b}};
+    d->missing[at] = missing;
 }
 
 /* True if the bounding spheres are farther apart than `reach`; false if a body is unbounded (radius 0). */
@@ -89,7 +89,7 @@ static bool are_apart(const TalusPose *a, const TalusPose *b, double reach)
     return a->radius > 0.0 && b->radius > 0.0 && talus_dot(d, d) > limit * limit;
 }
 
-/* Passes the manifold points of pairs begin .. end - 1 of the run to store_if_missed, up to the gap that may close
+/* Passes the manifold points of pairs begin .. end - 1 of the run to store_if_missing, up to the gap that may close
  * within h. Skips pairs without a body of the subset, and pairs with a guarding contact (has_guarding_contact). */
 static void check_pairs(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
@@ -107,7 +107,7 @@ static void check_pairs(void *context, int64_t begin, int64_t end, int64_t chunk
             continue;
         l.a = pair.a;
         l.b = pair.b;
-        (void)talus_narrow(&a, &b, reach, store_if_missed,
+        (void)talus_narrow(&a, &b, reach, store_if_missing,
                            &l); /* detection has refused unsupported pairs */
     }
 }
@@ -115,47 +115,47 @@ static void check_pairs(void *context, int64_t begin, int64_t end, int64_t chunk
 /* ---- merge into the list ---- */
 
 /* Order by run, then key, for qsort. */
-static int compare_missed(const void *x, const void *y)
+static int compare_missing(const void *x, const void *y)
 {
-    const TalusMissed *p = x, *q = y;
+    const TalusMissing *p = x, *q = y;
     if (p->run != q->run)
         return p->run < q->run ? -1 : 1;
     return talus_key_less(p->key, q->key) ? -1 : talus_key_less(q->key, p->key) ? 1 : 0;
 }
 
-/* Sorts missed contacts by run and key, and removes duplicates. Returns the number that remains. */
-static int64_t sort_missed(TalusMissed *missed, int64_t count)
+/* Sorts missing contacts by run and key, and removes duplicates. Returns the number that remains. */
+static int64_t sort_missing(TalusMissing *missing, int64_t count)
 {
     int64_t kept = 0;
     if (count > 1)
-        qsort(missed, (size_t)count, sizeof *missed, compare_missed);
+        qsort(missing, (size_t)count, sizeof *missing, compare_missing);
     for (int64_t k = 0; k < count; k++)
-        if (k == 0 || compare_missed(&missed[k], &missed[kept - 1]) != 0)
-            missed[kept++] = missed[k];
+        if (k == 0 || compare_missing(&missing[k], &missing[kept - 1]) != 0)
+            missing[kept++] = missing[k];
     return kept;
 }
 
-/* Grows the arrays of the list by `missed` contacts, so that talus_detector_add_missed cannot fail. */
-static TalusStatus reserve_merged(TalusDetector *d, int64_t missed)
+/* Grows the arrays of the list by `missing` contacts, so that talus_detector_add_missing cannot fail. */
+static TalusStatus reserve_merged(TalusDetector *d, int64_t missing)
 {
     TalusContactList *l = &d->list;
-    size_t count = (size_t)l->count, general = (size_t)l->general, more = (size_t)missed;
+    size_t count = (size_t)l->count, general = (size_t)l->general, more = (size_t)missing;
     TALUS_TRY(talus_check_contact_count((double)(count + more), INT32_MAX));
     TALUS_TRY(TALUS_GROW(l->contact, count + more, count, "contacts"));
     TALUS_TRY(TALUS_GROW(l->arms, general + more, general, "contact arms"));
     return TALUS_GROW(l->impulse, count + more, count, "impulses");
 }
 
-TalusStatus talus_detector_find_missed(TalusDetector *d, TalusPool *pool,
-                                       const TalusBodyView *bodies,
-                                       const TalusDetectOptions *options,
-                                       const TalusRedetectSubset *subset, int *missed)
+TalusStatus talus_detector_find_missing(TalusDetector *d, TalusPool *pool,
+                                        const TalusBodyView *bodies,
+                                        const TalusDetectOptions *options,
+                                        const TalusRedetectSubset *subset, int *missing)
 {
-    *missed = 0;
+    *missing = 0;
     d->bodies = bodies;
     d->options = options;
     d->subset = subset;
-    TALUS_TRY(TALUS_GROW(d->missed, INITIAL_CAPACITY, 0, "missed contacts"));
+    TALUS_TRY(TALUS_GROW(d->missing, INITIAL_CAPACITY, 0, "missing contacts"));
     TALUS_TRY(talus_broad_find_around(&d->broad, pool, bodies, options, subset->around));
     int64_t found = 0;
     for (bool enough = false; !enough;) {
@@ -163,33 +163,33 @@ TalusStatus talus_detector_find_missed(TalusDetector *d, TalusPool *pool,
         for (d->run = 0; d->run < TALUS_RUNS; d->run++)
             talus_parallel(pool, d->broad.run[d->run].count, PAIR_GRAIN, check_pairs, d);
         found = atomic_load(&d->found);
-        enough = (size_t)found <= TALUS_CAPACITY(d->missed);
-        TALUS_TRY(TALUS_GROW(d->missed, (size_t)found, 0, "missed contacts"));
+        enough = (size_t)found <= TALUS_CAPACITY(d->missing);
+        TALUS_TRY(TALUS_GROW(d->missing, (size_t)found, 0, "missing contacts"));
     }
-    d->missed_count = sort_missed(d->missed, found);
-    for (int64_t k = 0; k < d->missed_count; k++)
-        d->missed[k].before = find_insert_index(d, d->missed[k].run, d->missed[k].key);
-    TALUS_TRY(reserve_merged(d, d->missed_count));
-    *missed = (int)d->missed_count;
+    d->missing_count = sort_missing(d->missing, found);
+    for (int64_t k = 0; k < d->missing_count; k++)
+        d->missing[k].before = find_insert_index(d, d->missing[k].run, d->missing[k].key);
+    TALUS_TRY(reserve_merged(d, d->missing_count));
+    *missing = (int)d->missing_count;
     return TALUS_OK;
 }
 
 /* Merges from the end of the list, so that every contact moves to a location that is no longer needed. */
-void talus_detector_add_missed(TalusDetector *d)
+void talus_detector_add_missing(TalusDetector *d)
 {
     TalusContactList *l = &d->list;
-    int64_t missed = d->missed_count;
+    int64_t missing = d->missing_count;
     int start[TALUS_RUNS + 1], more[TALUS_RUNS] = {0};
     find_run_starts(l, start);
-    for (int64_t k = 0; k < missed; k++)
-        more[d->missed[k].run]++;
-    int64_t from = l->count - 1, to = l->count + missed - 1, m = missed - 1;
+    for (int64_t k = 0; k < missing; k++)
+        more[d->missing[k].run]++;
+    int64_t from = l->count - 1, to = l->count + missing - 1, m = missing - 1;
     int64_t first = start[TALUS_RUN_GENERAL] + more[0] + more[1]; /* of the new third run */
     for (; m >= 0; to--) {
-        bool take = d->missed[m].before > from;
-        TalusContact contact = take ? d->missed[m].contact : l->contact[from];
+        bool take = d->missing[m].before > from;
+        TalusContact contact = take ? d->missing[m].contact : l->contact[from];
         if (to >= first) {
-            l->arms[to - first] = take ? d->missed[m].arms : l->arms[contact.general];
+            l->arms[to - first] = take ? d->missing[m].arms : l->arms[contact.general];
             contact.general = (uint32_t)(to - first);
         }
         l->impulse[to] = take ? talus_vec3(0.0, 0.0, 0.0) : l->impulse[from];
@@ -200,6 +200,6 @@ void talus_detector_add_missed(TalusDetector *d)
     l->sphere_sphere += more[TALUS_RUN_SPHERES];
     l->sphere_fixed += more[TALUS_RUN_SPHERE_FIXED];
     l->general += more[TALUS_RUN_GENERAL];
-    l->count += (int)missed;
-    d->missed_count = 0;
+    l->count += (int)missing;
+    d->missing_count = 0;
 }
