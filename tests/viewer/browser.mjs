@@ -259,6 +259,19 @@ async function odd(browser) {
   equal("without WebGL 2: console, exceptions, requests", old.heard, []);
   await old.close();
 
+  const slow = await open(browser, { script: () => {
+    const Recorder = window.MediaRecorder, wait = window.setTimeout;
+    window.setTimeout = (f, ms) => wait(f, ms / 50);
+    window.MediaRecorder = class extends Recorder {
+      addEventListener(type, f) { super.addEventListener(type, type === "dataavailable" ? () => f({ data: new Blob([]) }) : f); }
+    };
+  } });
+  await visit(slow, "pages/heap.html", "#panel=1");
+  await slow.p.evaluate(() => (talus.set({ speed: 10 }), talus.seek(1)));
+  await slow.p.getByRole("button", { name: "Record" }).click();
+  await slow.p.waitForFunction(() => document.querySelector(".notice")?.textContent.includes("recorded nothing"));
+  await slow.close();
+
   const mute = await open(browser, { script: () => { delete window.MediaRecorder; } });
   await visit(mute, "pages/heap.html");
   equal("without MediaRecorder", [await mute.p.getByRole("button", { name: "Record" }).isDisabled(), await mute.p.locator(".panel .note:visible").first().textContent().then((t) => t.includes("MediaRecorder"))], [true, true]);

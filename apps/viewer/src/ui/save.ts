@@ -10,6 +10,8 @@ const FORMS: [type: string, ending: string][] = [
   ["video/webm;codecs=vp9", "webm"], ["video/webm;codecs=vp8", "webm"], ["video/webm", "webm"], ["video/mp4", "mp4"],
 ];
 const RATE = 30;
+// A slow machine may not have encoded a single picture of a short film when playing ends: how often to look again, and after how many ms.
+const LOOKS = 40, WAIT = 250;
 
 export function filmForm(): { type: string; ending: string } | null {
   if (typeof MediaRecorder === "undefined" || typeof HTMLCanvasElement.prototype.captureStream !== "function") return null;
@@ -57,8 +59,9 @@ export class Saver {
       for (const track of stream.getTracks()) track.stop();
       this.recorder = null;
       this.engine.setWhole(false);
-      download(name, form.type, new Blob(this.parts.splice(0), { type: form.type }));
-      this.tell(`Saved ${name}`);
+      const film = new Blob(this.parts.splice(0), { type: form.type });
+      if (film.size > 0) download(name, form.type, film);
+      this.tell(film.size > 0 ? `Saved ${name}` : "The browser has recorded nothing: try a lower speed.");
       changed();
     });
     this.player.stop();
@@ -74,6 +77,17 @@ export class Saver {
     const { recorder } = this;
     if (recorder?.state !== "recording") return;
     this.engine.draw();
-    setTimeout(() => recorder.state === "recording" && recorder.stop(), 1500 / RATE);
+    setTimeout(() => this.stopOnceRecorded(recorder, LOOKS), 1500 / RATE);
+  }
+
+  private stopOnceRecorded(recorder: MediaRecorder, looks: number): void {
+    if (recorder.state !== "recording") return;
+    if (looks === 0 || this.parts.some((part) => part.size > 0)) {
+      recorder.stop();
+      return;
+    }
+    this.engine.draw();
+    recorder.requestData();
+    setTimeout(() => this.stopOnceRecorded(recorder, looks - 1), WAIT);
   }
 }
