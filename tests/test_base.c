@@ -576,51 +576,68 @@ TEST(random_numbers_repeat_from_their_state)
 
 /* ---- processors ---- */
 
-#define ROOT "test_base.root"
+/* A copy of /proc and /sys for one test, and the files that it has. */
+typedef struct Root {
+    const char *path;
+    char file[8][512];
+    int files;
+} Root;
 
-/* Writes `text` to the file `name` in a folder of ROOT, which is made with the folders above it. */
-static void put_file(const char *folder, const char *name, const char *text)
+/* Writes `text` to the file `name` in a folder of the root, which is made with the folders above it. */
+static void put_file(Root *root, const char *folder, const char *name, const char *text)
 {
-    char path[512];
-    snprintf(path, sizeof path, ROOT "%s", folder);
+    char *path = root->file[root->files++];
+    snprintf(path, sizeof *root->file, "%s%s/%s", root->path, folder, name);
     for (char *c = path; (c = strchr(c + 1, '/'));) {
         *c = '\0';
         mkdir(path, 0777);
         *c = '/';
     }
-    mkdir(path, 0777);
-    snprintf(path, sizeof path, ROOT "%s/%s", folder, name);
     FILE *file = fopen(path, "w");
     CHECK(file && fputs(text, file) >= 0 && fclose(file) == 0);
 }
 
-static void processors_are_those_that_may_be_used(void)
+/* Removes the files of the root; its folders stay. */
+static void remove_files(Root *root)
 {
+    while (root->files > 0)
+        remove(root->file[--root->files]);
+}
+
+TEST(processors_are_those_that_may_be_used)
+{
+    Root root = {.path = "test_base.root"};
     CHECK(talus_count_processors() >= 1);
     CHECK_INT(talus_count_processors_of(8, "no such folder"), 8);
     CHECK_INT(talus_count_processors_of(-1, "no such folder"), 1);
-    put_file("/proc/self", "status", "Name:\ttalus\nCpus_allowed:\t8001,0000000f\nNothing: f\n");
-    put_file("/proc/self", "cgroup", "0::/a/b\n");
-    CHECK_INT(talus_count_processors_of(64, ROOT), 6);
-    CHECK_INT(talus_count_processors_of(4, ROOT), 4);
-    put_file("/sys/fs/cgroup/a/b", "cpu.max", "max 100000\n");
-    CHECK_INT(talus_count_processors_of(64, ROOT), 6);
-    put_file("/sys/fs/cgroup/a", "cpu.max", "250000 100000\n"); /* of the group above */
-    CHECK_INT(talus_count_processors_of(64, ROOT), 3);
-    put_file("/sys/fs/cgroup", "cpu.max", "50000 100000\n");
-    CHECK_INT(talus_count_processors_of(64, ROOT), 1);
+    put_file(&root, "/proc/thread-self", "status",
+             "Name:\ttalus\nCpus_allowed:\t8001,0000000f\nNothing: f\n");
+    put_file(&root, "/proc/self", "cgroup", "0::/a/b\n");
+    CHECK_INT(talus_count_processors_of(64, root.path), 6);
+    CHECK_INT(talus_count_processors_of(4, root.path), 4);
+    put_file(&root, "/sys/fs/cgroup/a/b", "cpu.max", "");
+    CHECK_INT(talus_count_processors_of(64, root.path), 6);
+    put_file(&root, "/sys/fs/cgroup/a/b", "cpu.max", "max 100000\n");
+    CHECK_INT(talus_count_processors_of(64, root.path), 6);
+    put_file(&root, "/sys/fs/cgroup/a", "cpu.max", "250000 100000\n"); /* of the group above */
+    CHECK_INT(talus_count_processors_of(64, root.path), 3);
+    put_file(&root, "/sys/fs/cgroup", "cpu.max", "50000 100000\n");
+    CHECK_INT(talus_count_processors_of(64, root.path), 1);
+    remove_files(&root);
 }
 
-static void processors_of_control_groups_of_version_1(void)
+TEST(processors_of_control_groups_of_version_1)
 {
-    put_file("/proc/self", "status", "Cpus_allowed:\tff\n");
-    put_file("/proc/self", "cgroup", "5:cpuset:/\n4:cpuacct,cpu:/of/the/host\n0::/\n");
-    put_file("/sys/fs/cgroup", "cpu.max", "max 100000\n");
-    put_file("/sys/fs/cgroup/cpu", "cpu.cfs_period_us", "100000\n");
-    put_file("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "-1\n");
-    CHECK_INT(talus_count_processors_of(64, ROOT), 8);
-    put_file("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "200000\n");
-    CHECK_INT(talus_count_processors_of(64, ROOT), 2);
+    Root root = {.path = "test_base.root1"};
+    put_file(&root, "/proc/thread-self", "status", "Cpus_allowed:\tff\n");
+    put_file(&root, "/proc/self", "cgroup", "5:cpuset:/\n4:cpuacct,cpu:/of/the/host\n0::/\n");
+    put_file(&root, "/sys/fs/cgroup", "cpu.max", "max 100000\n");
+    put_file(&root, "/sys/fs/cgroup/cpu", "cpu.cfs_period_us", "100000\n");
+    put_file(&root, "/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "-1\n");
+    CHECK_INT(talus_count_processors_of(64, root.path), 8);
+    put_file(&root, "/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "200000\n");
+    CHECK_INT(talus_count_processors_of(64, root.path), 2);
+    remove_files(&root);
 }
 
 int main(void)

@@ -233,7 +233,7 @@ TalusStatus talus_pool_create(int threads, TalusPool **out)
     if (threads < 0 || threads > MAX_THREADS)
         return talus_fail_key("threads", TALUS_ERR_ARGUMENT, "%d is not between 0 and %d", threads,
                               MAX_THREADS);
-    int processors = talus_count_processors();
+    int processors = threads == 1 ? 1 : talus_count_processors();
     if (threads == 0)
         threads = processors > MAX_THREADS ? MAX_THREADS : processors;
     TalusPool *pool;

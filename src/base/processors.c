@@ -1,9 +1,10 @@
 /* base/processors.c - counts the processors that this process may use.
  *
- * Linux says it in files: /proc/self/status has the mask of allowed processors; /proc/self/cgroup names the control
+ * Linux says it in files: /proc/thread-self/status has the mask of allowed processors; /proc/self/cgroup names the control
  * groups, and each of these and of its ancestors may have a quota: cpu.max in version 2, cpu.cfs_quota_us and
- * cpu.cfs_period_us in version 1. A container may see the paths of its host, where no such folder exists here; then the
- * walk to the root ends at the container's own group. Where the files are absent nothing is forbidden. */
+ * cpu.cfs_period_us in version 1. A container may see the paths of its host, for which there is no folder here; the walk
+ * to the root then ends at the container's own group. Where files are absent nothing is forbidden: a quota that is found
+ * nowhere gives too many threads, never too few. */
 #include "base/processors.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 1024, LINE_BYTES = 4096 };
+enum { PATH_BYTES = 4096, LINE_BYTES = 4096 };
 
 /* Reads the first line of the file `name` in `folder` of `root` that begins with `start`, without its end. Returns
  * false if there is none. */
@@ -29,18 +30,19 @@ static bool read_line(const char *root, const char *folder, const char *name, co
     while (!found && fgets(line, LINE_BYTES, file))
         found = strncmp(line, start, strlen(start)) == 0;
     fclose(file);
-    line[strcspn(line, "\n")] = '\0';
+    if (found)
+        line[strcspn(line, "\n")] = '\0';
     return found;
 }
 
-/* Returns the number of processors in the mask of /proc/self/status, hexadecimal digits with commas; 0 if there is no
+/* Returns the number of processors in the mask of /proc/thread-self/status, hexadecimal digits with commas; 0 if there is no
  * mask. */
 static int count_allowed(const char *root)
 {
     static const char key[] = "Cpus_allowed:";
     char line[LINE_BYTES];
     int count = 0;
-    if (!read_line(root, "/proc/self", "status", key, line))
+    if (!read_line(root, "/proc/thread-self", "status", key, line))
         return 0;
     for (const char *c = line + strlen(key); *c; c++) {
         char digit[2] = {*c, '\0'};

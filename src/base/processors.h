@@ -6,7 +6,7 @@
  * affinity forbids (taskset, a batch system), and no more than the quota of its control groups (a container) pays for,
  * rounded up. */
 int talus_count_processors(void);
-/* The same of a system with `online` processors whose /proc and /sys are in the folder `root`. */
+/* The same for a system with `online` processors whose /proc and /sys are in the folder `root`. */
 int talus_count_processors_of(long online, const char *root);
 
 #endif

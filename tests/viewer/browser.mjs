@@ -259,17 +259,28 @@ async function odd(browser) {
   equal("without WebGL 2: console, exceptions, requests", old.heard, []);
   await old.close();
 
+  // A recorder that hands over nothing before it has been asked `window.answer` times.
   const slow = await open(browser, { script: () => {
     const Recorder = window.MediaRecorder, wait = window.setTimeout;
-    window.setTimeout = (f, ms) => wait(f, ms / 50);
+    window.setTimeout = (f, ms) => wait(f, ms < 1000 ? ms / 50 : ms);
     window.MediaRecorder = class extends Recorder {
-      addEventListener(type, f) { super.addEventListener(type, type === "dataavailable" ? () => f({ data: new Blob([]) }) : f); }
+      constructor(...all) { super(...all); window.asked = 0; }
+      addEventListener(type, f) { if (type === "dataavailable") this.take = f; else super.addEventListener(type, f); }
+      requestData() { if (++window.asked === window.answer) this.take({ data: new Blob(["film"]) }); }
     };
   } });
   await visit(slow, "pages/heap.html", "#panel=1");
+  const record = () => slow.p.getByRole("button", { name: "Record" }).click();
+  let downloads = 0;
+  slow.p.on("download", () => downloads++);
   await slow.p.evaluate(() => (talus.set({ speed: 10 }), talus.seek(1)));
-  await slow.p.getByRole("button", { name: "Record" }).click();
+  await record();
   await slow.p.waitForFunction(() => document.querySelector(".notice")?.textContent.includes("recorded nothing"));
+  equal("nothing recorded: asked often, nothing saved", [(await slow.p.evaluate(() => window.asked)) > 20, downloads], [true, 0]);
+  await slow.p.evaluate(() => (window.answer = 3, talus.seek(1)));
+  const late = await saved(slow.p, record);
+  equal("recorded late: saved", [late.bytes.toString("latin1"), await slow.p.evaluate(() => window.asked)], ["film", 3]);
+  equal("slow: console, exceptions, requests", slow.heard, []);
   await slow.close();
 
   const mute = await open(browser, { script: () => { delete window.MediaRecorder; } });

@@ -447,7 +447,7 @@ static const SceneField scene_fields[] = {
     {"backend", &text, AT(def.backend), .preset = "\"cpu\"", .help = "`talus list backends`"},
     {"threads", &small_natural, AT(def.threads), .preset = "0",
      .help =
-         "0: one per processor that the process may use: affinity (`taskset`) and the quota of a container count"},
+         "0: one per processor that the process may use, by its affinity (`taskset`) and the quota of its container"},
     {"materials", &materials, AT(materials), .preset = "{}", .help = "by name"},
     {"friction", &pairs, AT(friction), .preset = "[]",
      .help = "what pairs of materials do together"},

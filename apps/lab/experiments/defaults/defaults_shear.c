@@ -155,6 +155,7 @@ static void add_shear_tables(Worlds *w, const Cases *cases)
         max_overlap);
 }
 
+/* The revision is that of whole cases: with --quick, figures stored before 2026-11-18 are of 2 steps, not of 20. */
 const Part defaults_shear = {.name = "shear",
                              .revision = 1,
                              .list = list_shear_cases,

@@ -261,7 +261,8 @@ export class App {
 
   private film(): void {
     try {
-      if (this.saver.recording) this.player.stop();
+      if (this.saver.recording && this.player.playing) this.player.stop();
+      else if (this.saver.recording) this.saver.stop();
       else this.saver.film(() => this.filmChanged());
     } catch (e) {
       this.notices.set("saved", `The film could not be recorded: ${(e as Error).message}`);

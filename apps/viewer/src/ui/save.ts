@@ -10,7 +10,7 @@ const FORMS: [type: string, ending: string][] = [
   ["video/webm;codecs=vp9", "webm"], ["video/webm;codecs=vp8", "webm"], ["video/webm", "webm"], ["video/mp4", "mp4"],
 ];
 const RATE = 30;
-// A slow machine may not have encoded a single picture of a short film when playing ends: how often to look again, and after how many ms.
+// A slow machine may not have encoded a single picture of a short film when playing ends: how many times to look again, and ms between looks.
 const LOOKS = 40, WAIT = 250;
 
 export function filmForm(): { type: string; ending: string } | null {
@@ -22,6 +22,7 @@ export function filmForm(): { type: string; ending: string } | null {
 export class Saver {
   private recorder: MediaRecorder | null = null;
   private parts: Blob[] = [];
+  private ending = false; // playing has ended, the recorder still runs
 
   constructor(private source: Source, private engine: Engine, private player: Player, private tell: (message: string) => void) {}
 
@@ -54,6 +55,7 @@ export class Saver {
     const name = `${fileName(this.source.title || "talus")}.${form.ending}`;
     this.recorder = recorder;
     this.parts = [];
+    this.ending = false;
     recorder.addEventListener("dataavailable", (e) => this.parts.push(e.data));
     recorder.addEventListener("stop", () => {
       for (const track of stream.getTracks()) track.stop();
@@ -75,15 +77,22 @@ export class Saver {
   // Playing has ended, or the reader has had enough. The last picture is given time to reach the film.
   finish(): void {
     const { recorder } = this;
-    if (recorder?.state !== "recording") return;
+    if (recorder?.state !== "recording" || this.ending) return;
+    this.ending = true;
     this.engine.draw();
+    recorder.requestData();
     setTimeout(() => this.stopOnceRecorded(recorder, LOOKS), 1500 / RATE);
+  }
+
+  // Ends the film at once, with what there is of it.
+  stop(): void {
+    if (this.recorder?.state === "recording") this.recorder.stop();
   }
 
   private stopOnceRecorded(recorder: MediaRecorder, looks: number): void {
     if (recorder.state !== "recording") return;
     if (looks === 0 || this.parts.some((part) => part.size > 0)) {
-      recorder.stop();
+      this.stop();
       return;
     }
     this.engine.draw();
