@@ -11,9 +11,9 @@ extern "C" {
 /* A pool of worker threads. Results never depend on its size. */
 typedef struct TalusPool TalusPool;
 
-/* Creates a pool. `threads` counts the calling thread too; 0: one per processor that
- * this process may use by its affinity and the quota of its control group. Where a function takes a pool, NULL
- * stands for one of one thread; talus_pool_destroy ignores NULL. */
+/* Creates a pool. `threads` counts the calling thread too; 0: one per processor that this process
+ * may use, by its affinity and the quota of its control group. Where a function takes a pool, NULL stands for one of
+ * one thread; talus_pool_destroy ignores NULL. */
 TalusStatus talus_pool_create(int threads, TalusPool **out);
 void talus_pool_destroy(TalusPool *pool);
 int talus_pool_threads(const TalusPool *pool);

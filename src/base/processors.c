@@ -1,10 +1,10 @@
 /* base/processors.c - counts the processors that this process may use.
  *
- * Linux says it in files: /proc/thread-self/status has the mask of allowed processors; /proc/self/cgroup names the control
- * groups, and each of these and of its ancestors may have a quota: cpu.max in version 2, cpu.cfs_quota_us and
- * cpu.cfs_period_us in version 1. A container may see the paths of its host, for which there is no folder here; the walk
- * to the root then ends at the container's own group. Where files are absent nothing is forbidden: a quota that is found
- * nowhere gives too many threads, never too few. */
+ * Linux tells them in files. /proc/thread-self/status has the mask of allowed processors. /proc/self/cgroup names the
+ * control groups; each of these and of its ancestors may have a quota: cpu.max in version 2, cpu.cfs_quota_us and
+ * cpu.cfs_period_us in version 1. A container may see the paths of its host, for which there is no folder here; the
+ * walk to the root then ends at the container's own group. Where files are absent nothing is forbidden: a quota that
+ * is not found gives too many threads, never too few. */
 #include "base/processors.h"
 
 #include <math.h>
@@ -35,8 +35,8 @@ static bool read_line(const char *root, const char *folder, const char *name, co
     return found;
 }
 
-/* Returns the number of processors in the mask of /proc/thread-self/status, hexadecimal digits with commas; 0 if there is no
- * mask. */
+/* Returns the number of processors in the mask of /proc/thread-self/status, hexadecimal digits with commas; 0 if there
+ * is no mask. */
 static int count_allowed(const char *root)
 {
     static const char key[] = "Cpus_allowed:";
@@ -51,7 +51,7 @@ static int count_allowed(const char *root)
     return count;
 }
 
-/* Returns the number of processors that the quota of the control group in `folder` pays for; INFINITY if it has none. */
+/* Returns the number of processors that the quota of the control group in `folder` allows; INFINITY if it has none. */
 static double read_quota(const char *root, const char *folder)
 {
     char quota[LINE_BYTES], period[LINE_BYTES];
