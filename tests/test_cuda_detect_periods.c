@@ -190,7 +190,7 @@ TEST(filters_across_sides)
 {
     NEEDS_CUDA();
     static Scene s;
-    static uint8_t group[MAX_BODIES];
+    static uint16_t group[MAX_BODIES];
     uint32_t meets[32];
     TalusPeriod period = cube(0.0, 5.0, 7);
     scene_open(&s);
@@ -198,7 +198,7 @@ TEST(filters_across_sides)
     for (int k = 0; k < 32; k++)
         meets[k] = UINT32_MAX;
     for (int i = 0; i < s.view.count; i++)
-        group[i] = (uint8_t)(i % 3);
+        group[i] = (uint16_t)(i % 3);
     meets[1] &= ~(1u << 1);
     TalusFilter filter = {group, meets, NULL, 0};
     s.view.filter = &filter;

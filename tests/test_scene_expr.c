@@ -9,7 +9,7 @@
 
 static const char *const names[] = {"radius", "bodies", "h"};
 static const double values[] = {0.1, 27.0, 0.01};
-static const TalusExprScope scope = {names, values, 3};
+static const TalusExprScope scope = {names, values, 3, 0};
 
 static double value_of(const char *text)
 {

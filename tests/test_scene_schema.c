@@ -350,7 +350,8 @@ static void edit_scene(const char *folder, const char *name)
         REQUIRE_OK(talus_json_parse(&scene->arena, text, strlen(text), name, true, &root));
         for (uint64_t n = talus_rng_below(&rng, 3); n < 3 && root->count > 0; n++)
             edit(&scene->arena, root, &rng);
-        bool ok = talus_scene_read(scene, root) == TALUS_OK && talus_scene_check(scene) == TALUS_OK;
+        bool ok = talus_scene_read(scene, root, &scene->arena) == TALUS_OK &&
+                  talus_scene_check(scene) == TALUS_OK;
         taken += ok;
         refused += !ok;
         if (ok && !CHECK(valid(schema, root)))

@@ -163,7 +163,9 @@ typedef struct TalusBodyBatch {
     double mass;                  /* > 0: kg, overrides density and scales the inertia */
     int tag;                      /* the user's number, stored and written out */
     int group;                    /* 0 to 31, for talus_world_set_groups */
-    TalusVec3 force, torque;      /* N and N m on each body, world frame, until set again */
+    int copy; /* 0 to TALUS_COPIES - 1: copy of a scene that the bodies belong to; bodies of different copies
+               * never collide */
+    TalusVec3 force, torque; /* N and N m on each body, world frame, until set again */
 } TalusBodyBatch;
 
 TalusBodyBatch talus_body_batch_default(void);
@@ -180,7 +182,7 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
                                   TalusVec3 torque);
 
 /* Sets whether bodies of two groups, or of one group, collide (`meet`); by default all do. */
-enum { TALUS_GROUPS = 32 };
+enum { TALUS_GROUPS = 32, TALUS_COPIES = 2048 };
 TalusStatus talus_world_set_groups(TalusWorld *world, int group_a, int group_b, bool meet);
 /* talus_world_exclude excludes two bodies from collision; talus_world_include undoes one exclusion. Exclusions are
  * counted: the bodies collide again after as many inclusions as exclusions. */
@@ -220,9 +222,9 @@ typedef struct TalusEmitterDef {
     double radius_min, radius_max; /* m: uniform between */
     TalusVec3 velocity;            /* m/s: of the new spheres */
     int material;
-    double density; /* kg/m3; 0: the material's */
-    uint64_t seed;  /* of radii and locations */
-    int tag, group; /* as in TalusBodyBatch */
+    double density;       /* kg/m3; 0: the material's */
+    uint64_t seed;        /* of radii and locations */
+    int tag, group, copy; /* as in TalusBodyBatch */
 } TalusEmitterDef;
 
 TalusEmitterDef talus_emitter_def_default(void);

@@ -15,9 +15,10 @@
 
 #include <talus/math.h>
 
-/* Filter of pairs of bodies: detection ignores pairs whose groups do not meet, and pairs that are excluded. */
+/* Filter of pairs of bodies: detection ignores pairs of different copies of a scene, pairs whose groups do not meet, and
+ * pairs that are excluded. */
 typedef struct TalusFilter {
-    const uint8_t *group;  /* by slot: collision group of the body */
+    const uint16_t *group; /* by slot: 32 times the body's copy, plus its collision group */
     const uint32_t *meets; /* by group: bit g is set if its bodies collide with those of group g */
     const uint32_t (*excluded)[2]; /* sorted pairs of slots, the smaller slot first */
     int excluded_count;
@@ -39,10 +40,17 @@ TALUS_INLINE bool talus_is_excluded(const TalusFilter *f, uint32_t a, uint32_t b
     return false;
 }
 
+/* True if bodies a and b belong to the same copy of a scene, and their groups meet. */
+TALUS_INLINE bool talus_groups_meet(const TalusFilter *f, uint32_t a, uint32_t b)
+{
+    unsigned first = f->group[a], second = f->group[b];
+    return first >> 5 == second >> 5 && (f->meets[first & 31] >> (second & 31) & 1);
+}
+
 /* True if the filter lets bodies a and b collide. */
 TALUS_INLINE bool talus_may_meet(const TalusFilter *f, uint32_t a, uint32_t b)
 {
-    return (f->meets[f->group[a]] >> f->group[b] & 1) && !talus_is_excluded(f, a, b);
+    return talus_groups_meet(f, a, b) && !talus_is_excluded(f, a, b);
 }
 
 /* Mobility of a body. FREE: moved by forces. FIXED: never moves. DRIVEN: moves as prescribed. ASLEEP: rests until

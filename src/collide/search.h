@@ -123,6 +123,8 @@ static inline void talus_search_walls(TalusSearch *s, uint32_t body, TalusVec3 p
     for (int w = 0; w < grid->walls; w++) {
         const TalusWall *wall = &grid->wall[w];
         TalusVec3 x = position;
+        if (v->filter && !talus_groups_meet(v->filter, body, wall->body))
+            continue; /* many copies of a scene have many walls */
         if (v->period) {
             x = talus_add(v->position[wall->body], talus_vector_between(v, wall->body, body));
             x = talus_scale(grid->per_unit, x);

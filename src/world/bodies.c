@@ -148,6 +148,8 @@ static TalusStatus check_batch(const TalusWorld *world, const TalusBodyBatch *ba
                             batch->density);
     if (batch->group < 0 || batch->group >= TALUS_GROUPS)
         return talus_reject("bodies: group %d; expected 0 to %d", batch->group, TALUS_GROUPS - 1);
+    if (batch->copy < 0 || batch->copy >= TALUS_COPIES)
+        return talus_reject("bodies: copy %d; expected 0 to %d", batch->copy, TALUS_COPIES - 1);
     TALUS_TRY(check_force(batch));
     if (!batch->fixed && batch->mass == 0.0 && talus_batch_density(world, batch) == 0.0)
         return talus_reject(
@@ -214,7 +216,8 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
     bodies->material[slot] = batch->material;
     bodies->tag[slot] = batch->tag;
     bodies->mobility[slot] = batch->fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
-    bodies->group[slot] = (uint8_t)batch->group;
+    bodies->group[slot] = (uint16_t)(TALUS_GROUPS * batch->copy + batch->group);
+    world->filters.copies_apart |= batch->copy > 0;
     bodies->counts.living++;
     bodies->counts.general += !batch->fixed && !sphere;
 }

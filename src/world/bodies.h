@@ -39,7 +39,7 @@ typedef struct TalusBodies {
     int32_t *material, *tag;
     uint64_t *id;      /* id number of the body; in a dead slot that of its last body */
     uint8_t *mobility; /* TALUS_MOBILITY_* */
-    uint8_t *group;    /* collision group (filter.h) */
+    uint16_t *group;   /* TALUS_GROUPS times the body's copy, plus its collision group (filter.h) */
 } TalusBodies;
 
 /* True if the slot has a free body: not fixed, driven or asleep. */

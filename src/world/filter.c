@@ -129,7 +129,7 @@ TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 const TalusFilter *talus_filter_view(TalusWorld *world)
 {
     TalusFilters *f = &world->filters;
-    if (!f->groups_apart && f->count == 0)
+    if (!f->groups_apart && !f->copies_apart && f->count == 0)
         return NULL;
     f->view = (TalusFilter){
         .group = world->bodies.group,

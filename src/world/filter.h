@@ -10,6 +10,7 @@
 typedef struct TalusFilters {
     uint32_t meets[TALUS_GROUPS]; /* bit g: bodies of this group collide with those of group g */
     bool groups_apart;            /* some groups do not collide */
+    bool copies_apart;            /* some bodies are of other copies than 0 */
     uint32_t (*excluded)[2];      /* sorted pairs of slots, smaller slot first */
     int *exclusions;  /* [count]: number of exclusions of each pair; at 0 the pair collides again */
     int count;        /* number of excluded pairs */

@@ -9,7 +9,7 @@
 #include "lab/lab.h"
 
 enum {
-    WORLDS_ROWS = 13,        /* number of benchmarks */
+    WORLDS_ROWS = 14,        /* number of benchmarks */
     WORLDS_ASSIGNMENTS = 16, /* maximum number for a scene */
     WORLDS_BACKENDS = 2,     /* maximum number in one call */
     WORLDS_VERDICTS = 32,    /* maximum number in one call */
@@ -60,10 +60,10 @@ typedef struct WorldsRow {
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
 
-/* worlds_speed.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c; run by name only: worlds_shear.c,
+/* worlds_speed.c, worlds_copies.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c; run by name only: worlds_shear.c,
  * worlds_packing.c, worlds_janssen.c, worlds_petra.c, worlds_rigid.c, defaults/defaults.c */
 extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, worlds_hundred_million,
-    worlds_pospisil, worlds_beverloo, worlds_agreement, worlds_shear, worlds_packing,
+    worlds_copies, worlds_pospisil, worlds_beverloo, worlds_agreement, worlds_shear, worlds_packing,
     worlds_janssen, worlds_petra, worlds_default, worlds_rigid;
 
 /* Returns row `index`; NULL beyond the last. */

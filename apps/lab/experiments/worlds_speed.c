@@ -67,7 +67,7 @@ const WorldsRow worlds_hourglass = {.name = "hourglass",
                                     .summary =
                                         "25,000 spheres run through an hourglass for three minutes",
                                     .source = "negrut-2009: 70 hours for the 18,000 steps",
-                                    .share = 120.0,
+                                    .share = 90.0,
                                     .run = run_hourglass};
 
 /* ---- a million ---- */

@@ -150,7 +150,7 @@ struct TalusEngine {
     CuArray<TalusVec3> solved_spin;     /* [slots]: solved spin if free, else that of the body */
     CuArray<uint8_t> dropped;           /* [slots]: argument `dropped` of put_bodies, if given */
     TalusFilter filter;                 /* device pointers; group NULL: all pairs collide */
-    CuArray<uint8_t> group;             /* filter.group */
+    CuArray<uint16_t> group;            /* filter.group */
     CuArray<uint32_t> filter_pairs;     /* filter.meets, then filter.excluded */
     CuArray<int32_t> subset;     /* slots whose states or records are uploaded or downloaded */
     CuArray<TalusMotion> motion; /* states of these slots */

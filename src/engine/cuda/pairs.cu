@@ -304,6 +304,8 @@ template <int MODE> static __device__ inline void search_walls(Searcher &s)
     int walls = s.not_free ? 0 : d.grid->walls;
     for (int w = 0; w < walls; w++) {
         const TalusWall &wall = d.wall[w];
+        if ((MODE & RICH) && d.filter.group && !talus_groups_meet(&d.filter, s.slot, wall.body))
+            continue; /* many copies of a scene have many walls */
         bool hit = outcome_known<MODE>(s)
                        ? s.mask >> s.tests & 1
                        : is_near_wall<MODE>(s, wall, reach) && filter_allows<MODE>(s, wall.body);

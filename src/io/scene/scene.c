@@ -1,5 +1,5 @@
 /* io/scene/scene.c - loading of a scene from a file or a text; its title, times and parameters. */
-#include "io/scene/scene.h"
+#include "io/scene/scene_copies.h"
 
 #include "base/memory.h"
 #include "io/file/file.h"
@@ -8,7 +8,7 @@
 
 /* ---- loading ---- */
 
-/* Parses the text, applies the overrides (--set), reads the scene and checks it. */
+/* Parses the text, applies the overrides (--set), reads the scene with its copies and checks it. */
 static TalusStatus parse_and_check(TalusScene *scene, const char *text, size_t length,
                                    const char *name, const char *const *overrides,
                                    int override_count)
@@ -23,8 +23,9 @@ static TalusStatus parse_and_check(TalusScene *scene, const char *text, size_t l
                                talus_json_kind_name(root->kind));
     for (int i = 0; i < override_count; i++)
         TALUS_TRY(talus_scene_apply_override(&scene->arena, root, overrides[i]));
-    TALUS_TRY(talus_scene_read(scene, root));
-    return talus_scene_check(scene);
+    TALUS_TRY(talus_scene_read(scene, root, &scene->arena));
+    TALUS_TRY(talus_scene_check(scene));
+    return talus_scene_read_copies(scene, root);
 }
 
 /* Sets scene->folder to `path` up to its last '/', or to "" without a '/'. */

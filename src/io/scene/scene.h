@@ -240,12 +240,20 @@ typedef struct SceneProbe {
     SceneBox *region;
 } SceneProbe;
 
+/* Copies of the scene in one world. */
+typedef struct SceneCopies {
+    const TalusJson *json;
+    int64_t count;
+    double spacing[2]; /* along x and y, m; 0: by the extent of the bodies */
+} SceneCopies;
+
 /* Which defaults a scene has: Coulomb's law with compliance, or rigid contacts under the convex relaxation. */
 enum { SCENE_EXACT, SCENE_RELAXED };
 
 struct TalusScene {
     const TalusJson *json;
     SceneList params; /* items: double, the values; `scope` has the names */
+    SceneCopies *copies;
     const char *schema, *title, *description;
     double until, every, max_overlap;
     TalusWorldDef def; /* all but what the members below define */
@@ -261,9 +269,10 @@ struct TalusScene {
     SceneList joints, emitters;    /* items: SceneJoint (scene_joint.h); SceneEmitter */
     SceneList sinks, probes;       /* items: SceneSink; SceneProbe */
     /* members that are no keys of the file */
-    TalusArena arena;
-    TalusExprScope scope; /* names and values of the parameters */
-    const char *folder;   /* folder of the scene file, with '/'; "": current folder */
+    TalusArena arena;       /* of copy 0, for all copies */
+    TalusExprScope scope;   /* names and values of the parameters */
+    TalusScene *other_copy; /* copies 1, 2, ... (scene_copies.h) */
+    const char *folder;     /* folder of the scene file, with '/'; "": current folder */
 };
 
 /* ---- from text to world ---- */
@@ -272,8 +281,11 @@ struct TalusScene {
  * failure the tree may be half changed. */
 TalusStatus talus_scene_apply_override(TalusArena *arena, TalusJson *root, const char *override);
 
-/* Reads the tree into the scene and checks types, ranges, unknown keys and expressions against the table. */
-TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root);
+/* Reads the tree into the scene, with memory of the arena, and checks types, ranges, unknown keys and expressions against
+ * the table. */
+TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root, TalusArena *arena);
+/* Returns the bytes of an item in a SceneList. */
+size_t talus_scene_item_size(const SceneType *item);
 
 /* Checks what the table cannot express, such as that names exist, bounds are in order and shapes can collide. */
 TalusStatus talus_scene_check(const TalusScene *scene);

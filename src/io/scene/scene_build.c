@@ -1,5 +1,5 @@
 /* io/scene/scene_build.c - construction of a world from a scene. */
-#include "io/scene/scene.h"
+#include "io/scene/scene_copies.h"
 #include "io/scene/scene_joint.h"
 #include "io/scene/scene_start.h"
 
@@ -10,15 +10,27 @@
 #include "world/source/generate.h"
 #include "world/state.h"
 
+/* Bytes of a probe's name with the number of its copy; longer names are cut. */
+enum { NAME_BYTES = 256 };
+
 /* A world under construction, and where the parts of the scene are in it. */
 typedef struct Builder {
-    const TalusScene *scene;
+    const TalusScene *scene; /* the copy that is being added */
     TalusWorld *world;
-    int *material;       /* [materials]: index in the world */
-    int *shape;          /* [shapes]: 1 + index of the first form in the world; 0: not yet added */
-    TalusBodyId *id;     /* [entries]: the body, if the entry has exactly one and no `time` */
-    int *count;          /* [entries]: number of bodies, delayed ones included */
-    int *slot, *pending; /* [entries + 1]: first slot and first delayed batch of an entry */
+    int copy;        /* number of this copy */
+    TalusVec3 shift; /* where it stands, relative to copy 0, m */
+    TalusVec3 width; /* extent of copy 0, m; known once copy 1 is added */
+    /* Arrays of this copy, parts of `all`: */
+    int *material;   /* [materials]: index in the world */
+    int *shape;      /* [shapes]: 1 + index of the first form in the world; 0: not yet added */
+    TalusBodyId *id; /* [entries]: the body, if the entry has exactly one and no `time` */
+    int *count;      /* [entries]: number of bodies, delayed ones included */
+    struct {
+        int *material, *shape, *count;
+        TalusBodyId *id;
+        int *slot,
+            *pending; /* [copies entries + 1]: first slot and first delayed batch of an entry */
+    } all;            /* arrays of all copies, one after the other */
 } Builder;
 
 /* ---- world and materials ---- */
@@ -286,6 +298,7 @@ static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const Talus
 {
     TalusDriveDef def = drive->def;
     def.own_axis = talus_json_get(drive->json, "point") != NULL;
+    def.point = talus_add(def.point, b->shift);
     for (int i = 0; i < count; i++)
         TALUS_TRY(talus_json_error_at(drive->json, talus_world_set_drive(b->world, ids[i], &def)));
     return TALUS_OK;
@@ -320,6 +333,7 @@ static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const Sce
     batch->density = body->density;
     batch->mass = body->mass;
     batch->tag = (int)body->tag;
+    batch->copy = b->copy;
     batch->force = scene_vec3(body->force);
     batch->torque = scene_vec3(body->torque);
     TALUS_TRY(talus_scene_find_group(b->scene, body->json, body->group, &batch->group));
@@ -416,6 +430,8 @@ static TalusStatus make_entry_bodies(Builder *b, const SceneBody *body, const Fo
     TALUS_TRY(copy_vector_to_all(body->spin, g->places.count, &g->spin));
     TALUS_TRY(make_orientations(body, g->places.count, &g->orientation));
     move_positions_to_centres(f, g);
+    for (int i = 0; b->copy > 0 && i < g->places.count; i++)
+        g->places.position[i] = talus_add(g->places.position[i], b->shift);
     return TALUS_OK;
 }
 
@@ -446,6 +462,9 @@ static TalusStatus add_emitter(Builder *b, const SceneEmitter *e)
     talus_scene_radius_range(e->radius, NULL, &def.radius_min, &def.radius_max);
     TALUS_TRY(talus_scene_find_group(b->scene, e->json, e->group, &def.group));
     TALUS_TRY(find_world_material(b, e->json, e->material, &def.material));
+    def.copy = b->copy;
+    def.lo = talus_add(def.lo, b->shift);
+    def.hi = talus_add(def.hi, b->shift);
     return talus_json_error_at(e->json, talus_world_add_emitter(b->world, &def));
 }
 
@@ -461,12 +480,14 @@ static TalusStatus disable_group_collisions(Builder *b, const SceneApart *apart)
 }
 
 /* Adds a probe of a region, or of the one body of an entry. */
-static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
+static TalusStatus add_probe(Builder *b, const TalusScene *scene, const SceneProbe *probe)
 {
-    TalusProbeDef def = {.name = probe->name, .kind = TALUS_PROBE_REGION};
+    char name[NAME_BYTES];
+    TalusProbeDef def = {.kind = TALUS_PROBE_REGION};
+    def.name = talus_scene_copy_name(scene, b->copy, probe->name, name, sizeof name);
     if (probe->region) {
-        def.lo = scene_vec3(probe->region->lo);
-        def.hi = scene_vec3(probe->region->hi);
+        def.lo = talus_add(scene_vec3(probe->region->lo), b->shift);
+        def.hi = talus_add(scene_vec3(probe->region->hi), b->shift);
     } else {
         int entry = talus_scene_find_entry(b->scene, probe->body); /* exists: it was checked */
         if (b->count[entry] != 1)
@@ -480,51 +501,108 @@ static TalusStatus add_probe(Builder *b, const SceneProbe *probe)
     return talus_json_error_at(probe->json, talus_world_add_probe(b->world, &def, &index));
 }
 
-/* Makes the world and all in it, then checks its start (scene_start.c). */
-static TalusStatus build_world(Builder *b, const TalusSceneChoice *choice)
+/* ---- copies ---- */
+
+/* Allocates the arrays of all copies. */
+static TalusStatus allocate_arrays(Builder *b, const TalusScene *s)
+{
+    size_t copies = (size_t)talus_scene_copy_count(s), entries = copies * (size_t)s->bodies.count;
+    TALUS_TRY(TALUS_ALLOC(b->all.material, copies * (size_t)s->materials.count, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->all.shape, copies * (size_t)s->shapes.count, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->all.id, entries, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->all.count, entries, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->all.slot, entries + 1, "scene"));
+    return TALUS_ALLOC(b->all.pending, entries + 1, "scene");
+}
+
+/* Returns the extent along each axis of the bodies in the world, delayed ones included; planes count with their points,
+ * so that four walls and what is between them have the extent of the box. */
+static TalusVec3 find_extent(const TalusWorld *world)
+{
+    TalusSurvey survey;
+    talus_world_survey(world, &survey);
+    TalusAabb box = talus_aabb_join(survey.moving_bounds, survey.fixed_bounds);
+    for (int i = 0; i < world->bodies.counts.slots; i++)
+        box =
+            talus_aabb_join(box, (TalusAabb){world->bodies.position[i], world->bodies.position[i]});
+    TalusVec3 width = talus_sub(box.hi, box.lo);
+    return talus_vec3(fmax(width.x, 0.0), fmax(width.y, 0.0), fmax(width.z, 0.0));
+}
+
+/* Makes copy k of the scene the one that is being added. Tables that an earlier copy has as well are shared with it. */
+static TalusStatus begin_copy(Builder *b, const TalusScene *scene, int k)
+{
+    int shapes = talus_scene_copy_of_shapes(scene, k);
+    int materials = talus_scene_copy_of_materials(scene, k);
+    b->scene = talus_scene_copy(scene, k);
+    b->copy = k;
+    if (k == 1)
+        b->width = find_extent(b->world);
+    b->shift = talus_scene_copy_shift(scene, k, b->width);
+    b->shape = b->all.shape + shapes * scene->shapes.count;
+    b->material = b->all.material + materials * scene->materials.count;
+    b->id = b->all.id + k * scene->bodies.count;
+    b->count = b->all.count + k * scene->bodies.count;
+    if (materials < k)
+        return TALUS_OK;
+    TALUS_TRY(add_materials(b));
+    return add_pairs(b);
+}
+
+/* Adds bodies, joints, emitters and probes of the copy that is being added. */
+static TalusStatus add_copy(Builder *b, const TalusScene *scene)
 {
     const TalusScene *s = b->scene;
-    TALUS_TRY(TALUS_ALLOC(b->material, (size_t)s->materials.count, "scene"));
-    TALUS_TRY(TALUS_ALLOC(b->shape, (size_t)s->shapes.count, "scene"));
-    TALUS_TRY(TALUS_ALLOC(b->id, (size_t)s->bodies.count, "scene"));
-    TALUS_TRY(TALUS_ALLOC(b->count, (size_t)s->bodies.count, "scene"));
-    TALUS_TRY(TALUS_ALLOC(b->slot, (size_t)s->bodies.count + 1, "scene"));
-    TALUS_TRY(TALUS_ALLOC(b->pending, (size_t)s->bodies.count + 1, "scene"));
-    TALUS_TRY(create_world(b, choice));
-    TALUS_TRY(add_materials(b));
-    TALUS_TRY(add_pairs(b));
-    for (int i = 0; i < s->bodies.count; i++) {
+    for (int i = 0, entry = b->copy * s->bodies.count; i < s->bodies.count; i++, entry++) {
         TALUS_TRY(add_entry(b, i));
-        b->slot[i + 1] = b->world->bodies.counts.slots;
-        b->pending[i + 1] = b->world->sources.pendings;
+        b->all.slot[entry + 1] = b->world->bodies.counts.slots;
+        b->all.pending[entry + 1] = b->world->sources.pendings;
     }
-    for (int i = 0; i < s->apart.count; i++)
-        TALUS_TRY(disable_group_collisions(b, (const SceneApart *)s->apart.items + i));
-    TALUS_TRY(talus_scene_add_joints(s, b->world, b->id, b->count));
+    SceneJointPlace place = {scene, b->copy, b->shift, b->id, b->count};
+    TALUS_TRY(talus_scene_add_joints(&place, b->world));
     for (int i = 0; i < s->emitters.count; i++)
         TALUS_TRY(add_emitter(b, (const SceneEmitter *)s->emitters.items + i));
-    for (int i = 0; i < s->sinks.count; i++) {
-        const SceneSink *sink = (const SceneSink *)s->sinks.items + i;
+    for (int i = 0; i < s->probes.count; i++)
+        TALUS_TRY(add_probe(b, scene, (const SceneProbe *)s->probes.items + i));
+    return TALUS_OK;
+}
+
+/* Makes the world and all in it, then checks its start (scene_start.c). */
+static TalusStatus build_world(Builder *b, const TalusScene *scene, const TalusSceneChoice *choice)
+{
+    b->scene = scene;
+    TALUS_TRY(allocate_arrays(b, scene));
+    TALUS_TRY(create_world(b, choice));
+    for (int k = 0; k < talus_scene_copy_count(scene); k++) {
+        TALUS_TRY(begin_copy(b, scene, k));
+        TALUS_TRY(add_copy(b, scene));
+    }
+    for (int i = 0; i < scene->apart.count; i++)
+        TALUS_TRY(disable_group_collisions(b, (const SceneApart *)scene->apart.items + i));
+    for (int i = 0; i < scene->sinks.count; i++) {
+        const SceneSink *sink = (const SceneSink *)scene->sinks.items + i;
         TALUS_TRY(talus_json_error_at(sink->json,
                                       talus_world_add_sink(b->world, sink->axis, sink->below)));
     }
-    for (int i = 0; i < s->probes.count; i++)
-        TALUS_TRY(add_probe(b, (const SceneProbe *)s->probes.items + i));
-    SceneStart start = {s,          b->world, b->slot,
-                        b->pending, b->count, choice && choice->allow_overlap};
+    SceneStart start = {.scene = scene,
+                        .world = b->world,
+                        .slot = b->all.slot,
+                        .pending = b->all.pending,
+                        .count = b->all.count,
+                        .allow_overlap = choice && choice->allow_overlap};
     return talus_scene_check_start(&start);
 }
 
 TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *choice,
                               TalusWorld **out)
 {
-    Builder b = {.scene = scene};
-    TalusStatus status = build_world(&b, choice);
+    Builder b = {0};
+    TalusStatus status = build_world(&b, scene, choice);
     if (status != TALUS_OK) {
         talus_world_destroy(b.world);
         b.world = NULL;
     }
     *out = b.world;
-    TALUS_RELEASE(b.material, b.shape, b.id, b.count, b.slot, b.pending);
+    TALUS_RELEASE(b.all.material, b.all.shape, b.all.id, b.all.count, b.all.slot, b.all.pending);
     return status;
 }

@@ -1,5 +1,6 @@
 /* io/scene/scene_joint.c - joints in scenes: keys, checks and construction. */
 #include "io/scene/scene_joint.h"
+#include "io/scene/scene_copies.h"
 #include "io/scene/scene_types.h"
 
 #include <string.h>
@@ -108,16 +109,17 @@ int talus_scene_find_joint_entry(const TalusScene *scene, const SceneJoint *join
 /* ---- construction ---- */
 
 /* Sets *out to the k-th body of a joint; leaves *out, the fixed world, if the joint names fewer bodies. */
-static TalusStatus find_joint_body(const TalusScene *scene, const SceneJoint *j, int k,
-                                   const TalusBodyId *id, const int *count, TalusBodyId *out)
+static TalusStatus find_joint_body(const SceneJointPlace *place, const SceneJoint *j, int k,
+                                   TalusBodyId *out)
 {
     if (k >= j->bodies.count)
         return TALUS_OK; /* no second name: the fixed world */
-    int entry = talus_scene_find_joint_entry(scene, j, k);
-    if (count[entry] != 1)
+    int entry = talus_scene_find_joint_entry(place->scene, j, k);
+    if (place->count[entry] != 1)
         return talus_json_fail(talus_json_get(j->json, "bodies"), 0,
-                               "bodies[%d] has %d bodies, expected one", entry, count[entry]);
-    *out = id[entry];
+                               "bodies[%d] has %d bodies, expected one", entry,
+                               place->count[entry]);
+    *out = place->id[entry];
     return TALUS_OK;
 }
 
@@ -135,14 +137,20 @@ static TalusJointDef make_joint_def(const SceneJoint *j)
     return def;
 }
 
-TalusStatus talus_scene_add_joints(const TalusScene *scene, TalusWorld *world,
-                                   const TalusBodyId *id, const int *count)
+TalusStatus talus_scene_add_joints(const SceneJointPlace *place, TalusWorld *world)
 {
-    for (int i = 0; i < scene->joints.count; i++) {
-        const SceneJoint *j = (const SceneJoint *)scene->joints.items + i;
+    const TalusScene *copy = talus_scene_copy(place->scene, place->copy);
+    for (int i = 0; i < copy->joints.count; i++) {
+        const SceneJoint *j = (const SceneJoint *)copy->joints.items + i;
         TalusJointDef def = make_joint_def(j);
-        TALUS_TRY(find_joint_body(scene, j, 0, id, count, &def.a));
-        TALUS_TRY(find_joint_body(scene, j, 1, id, count, &def.b));
+        char name[256];
+        if (j->def.name[0])
+            def.name =
+                talus_scene_copy_name(place->scene, place->copy, j->def.name, name, sizeof name);
+        def.point = talus_add(def.point, place->shift);
+        def.point_b = talus_add(def.point_b, place->shift);
+        TALUS_TRY(find_joint_body(place, j, 0, &def.a));
+        TALUS_TRY(find_joint_body(place, j, 1, &def.b));
         TALUS_TRY(talus_json_error_at(j->json, talus_world_add_joint(world, &def, NULL)));
     }
     return TALUS_OK;

@@ -28,9 +28,16 @@ TalusStatus talus_scene_check_joints(const TalusScene *scene);
 /* Returns the index in `bodies` of the entry that the k-th body name of a joint refers to; -1 if there is none, which
  * talus_scene_check_joints excludes. */
 int talus_scene_find_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k);
-/* Adds the joints to the world. count[i] is the number of bodies of entry i of `bodies`, id[i] the body if count[i] is
- * 1. Fails if a joint names an entry that has not exactly one body. */
-TalusStatus talus_scene_add_joints(const TalusScene *scene, TalusWorld *world,
-                                   const TalusBodyId *id, const int *count);
+/* Where the joints of one copy of a scene go. */
+typedef struct SceneJointPlace {
+    const TalusScene *scene; /* copy 0 */
+    int copy;                /* number of the copy */
+    TalusVec3 shift;         /* where it stands, relative to copy 0, m */
+    const TalusBodyId *id;   /* by entry of its `bodies`: the body, if there is exactly one */
+    const int *count;        /* by entry: number of bodies */
+} SceneJointPlace;
+
+/* Adds the joints of a copy to the world. Fails if a joint names an entry that has not exactly one body. */
+TalusStatus talus_scene_add_joints(const SceneJointPlace *place, TalusWorld *world);
 
 #endif

@@ -139,8 +139,7 @@ static TalusStatus read_choice(const SceneType *type, const TalusJson *json, int
 
 /* ---- lists ---- */
 
-/* Returns the bytes of an item in a SceneList. */
-static size_t item_size(const SceneType *item)
+size_t talus_scene_item_size(const SceneType *item)
 {
     switch (item->kind) {
     case SCENE_OBJECT: return item->size;
@@ -154,7 +153,7 @@ static size_t item_size(const SceneType *item)
 /* Allocates a list of `count` items in the arena. */
 static TalusStatus allocate_list(SceneReader *r, const SceneType *item, int count, SceneList *list)
 {
-    list->items = talus_arena_alloc(r->arena, (size_t)count * item_size(item));
+    list->items = talus_arena_alloc(r->arena, (size_t)count * talus_scene_item_size(item));
     list->count = count;
     return list->items ? TALUS_OK : TALUS_ERR_MEMORY;
 }
@@ -163,7 +162,7 @@ static TalusStatus allocate_list(SceneReader *r, const SceneType *item, int coun
 static TalusStatus read_item(SceneReader *r, const SceneType *item, const TalusJson *json,
                              SceneList *list, int index)
 {
-    void *field = (char *)list->items + (size_t)index * item_size(item);
+    void *field = (char *)list->items + (size_t)index * talus_scene_item_size(item);
     return item->kind == SCENE_OBJECT ? read_object(r, item, json, field)
                                       : read_value(r, item, json, field);
 }
@@ -360,8 +359,9 @@ static TalusStatus read_field(SceneReader *r, const SceneField *field, const cha
  * number too, as an expression. */
 static bool accepts_bare_value(const SceneType *type, TalusJsonKind kind)
 {
+    bool number = type->kind == SCENE_REAL || type->kind == SCENE_INT;
     return (type->kind == SCENE_REALS && kind == TALUS_JSON_ARRAY) ||
-           (type->kind == SCENE_REAL && kind == TALUS_JSON_NUMBER) ||
+           (number && kind == TALUS_JSON_NUMBER) ||
            (type->kind <= SCENE_TEXT && kind == TALUS_JSON_STRING);
 }
 
@@ -418,8 +418,8 @@ static TalusStatus read_value(SceneReader *r, const SceneType *type, const Talus
     return read_object(r, type, json, object);
 }
 
-TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root)
+TalusStatus talus_scene_read(TalusScene *scene, const TalusJson *root, TalusArena *arena)
 {
-    SceneReader r = {&scene->arena, &scene->scope};
+    SceneReader r = {arena, &scene->scope};
     return read_object(&r, &talus_scene_type, root, scene);
 }

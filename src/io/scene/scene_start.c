@@ -3,6 +3,7 @@
  * Deep overlaps, at the start or on arrival, are errors, or warnings if the caller allows them. Other values that look
  * like wrong units or positions give a warning. The bounds below are estimates, with their reasons. */
 #include "io/scene/scene_start.h"
+#include "io/scene/scene_copies.h"
 #include "io/scene/scene_joint.h"
 
 #include <math.h>
@@ -40,19 +41,28 @@ enum { NAME_BYTES = 160, LOCATION_BYTES = 1024, EMITTER_TRIES = 64 };
 
 /* ---- names of bodies ---- */
 
-/* Returns the index of the entry of `bodies` that a body comes from. */
+/* Returns the index, among those of all copies, of the entry of `bodies` that a body comes from. */
 static int find_entry_index(const SceneStart *s, TalusBodyRef who)
 {
     const int *first = who.pending < 0 ? s->slot : s->pending;
     int at = who.pending < 0 ? who.index : who.pending, entry = 0;
-    while (entry + 1 < s->scene->bodies.count && first[entry + 1] <= at)
+    int all = talus_scene_copy_count(s->scene) * s->scene->bodies.count;
+    while (entry + 1 < all && first[entry + 1] <= at)
         entry++;
     return entry;
 }
 
 static const SceneBody *get_entry(const SceneStart *s, int entry)
 {
-    return (const SceneBody *)s->scene->bodies.items + entry;
+    int entries = s->scene->bodies.count;
+    const TalusScene *copy = talus_scene_copy(s->scene, entry / entries);
+    return (const SceneBody *)copy->bodies.items + entry % entries;
+}
+
+/* Returns the index in the file of the entry that a body comes from. */
+static int entry_in_file(const SceneStart *s, TalusBodyRef who)
+{
+    return find_entry_index(s, who) % s->scene->bodies.count;
 }
 
 /* Returns the index of a body among those of its entry, in the order of slots or of batches. */
@@ -72,12 +82,14 @@ static void write_body_name(const SceneStart *s, TalusBodyRef who, char text[NAM
     TalusSurveyBody body = talus_survey_body(s->world, who);
     int entry = find_entry_index(s, who);
     const SceneBody *given = get_entry(s, entry);
-    char shown[TALUS_JSON_PRINTABLE_BYTES], number[24] = "";
+    char shown[TALUS_JSON_PRINTABLE_BYTES], number[24] = "", copy[24] = "";
     if (s->count[entry] > 1)
         snprintf(number, sizeof number, " %d", number_in_entry(s, who));
-    snprintf(text, NAME_BYTES, "%s%s%s%s%s", talus_shape_name(body.shape->def.kind),
+    if (talus_scene_copy_count(s->scene) > 1)
+        snprintf(copy, sizeof copy, " of copy %d", entry / s->scene->bodies.count);
+    snprintf(text, NAME_BYTES, "%s%s%s%s%s%s", talus_shape_name(body.shape->def.kind),
              given->name ? " \"" : "", given->name ? talus_json_printable(given->name, shown) : "",
-             given->name ? "\"" : "", number);
+             given->name ? "\"" : "", number, copy);
 }
 
 /* Returns the JSON object of the entry that a body comes from, to locate messages. */
@@ -133,7 +145,7 @@ static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, 
     snprintf(
         text, size,
         "%s at (%.4g, %.4g, %.4g) overlaps %s of bodies[%d]%s by %.3g m, %.3g times the %s %.3g m%s%s",
-        a, x.x, x.y, x.z, b, find_entry_index(s, o->b), when, o->depth, o->depth / o->size,
+        a, x.x, x.y, x.z, b, entry_in_file(s, o->b), when, o->depth, o->depth / o->size,
         size_words(s, o), o->size, mesh && o->depth > o->size ? " (a closed mesh is solid)" : "",
         many);
 }
@@ -233,7 +245,7 @@ static void check_sizes(const SceneStart *s, const TalusSurvey *v)
         warn_at(
             entry_json(s, v->largest.who), "scene.sizes",
             "%s has the radius %.3g m, %.3g times that of %s of bodies[%d], %.3g m; sizes are in m",
-            large, v->largest.radius, ratio, small, find_entry_index(s, v->smallest.who),
+            large, v->largest.radius, ratio, small, entry_in_file(s, v->smallest.who),
             v->smallest.radius);
     else if (v->largest.radius > width_warning && g > 1.0 && g <= gravity_warning)
         warn_at(entry_json(s, v->largest.who), "scene.sizes",
@@ -253,8 +265,7 @@ static void check_masses(const SceneStart *s, const TalusSurvey *v)
         entry_json(s, v->heaviest.who), "scene.masses",
         "%s has %.3g kg, %.3g times as much as %s of bodies[%d], %.3g kg: contacts between such bodies take "
         "many iterations",
-        heavy, v->heaviest.mass, ratio, light, find_entry_index(s, v->lightest.who),
-        v->lightest.mass);
+        heavy, v->heaviest.mass, ratio, light, entry_in_file(s, v->lightest.who), v->lightest.mass);
 }
 
 /* True if a density is improbable. Densities up to 1 are accepted, since 1 is common where units do not matter. */

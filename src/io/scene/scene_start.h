@@ -5,13 +5,14 @@
 #include "io/scene/scene.h"
 #include "world/source/survey.h"
 
-/* A new world, and which of its bodies come from which entry of `bodies`. */
+/* A new world, and which of its bodies come from which entry of `bodies`. Entries of the scene's copies follow each other:
+ * entry i of copy k has the index k entries + i. */
 typedef struct SceneStart {
     const TalusScene *scene;
     TalusWorld *world;
-    const int *slot;    /* [entries + 1]: entry i has the slots slot[i] to slot[i + 1] - 1 */
-    const int *pending; /* [entries + 1]: delayed batches, pending[i] to pending[i + 1] - 1 */
-    const int *count;   /* [entries]: number of bodies, delayed ones included */
+    const int *slot;    /* [all + 1]: entry i has the slots slot[i] to slot[i + 1] - 1 */
+    const int *pending; /* [all + 1]: delayed batches, pending[i] to pending[i + 1] - 1 */
+    const int *count;   /* [all]: number of bodies, delayed ones included */
     bool allow_overlap; /* true: a deep overlap gives a warning, not an error */
 } SceneStart;
 

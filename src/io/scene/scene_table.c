@@ -396,12 +396,26 @@ static const SceneType emitters = {.kind = SCENE_LIST, .item = &emitter};
 static const SceneType sinks = {.kind = SCENE_LIST, .item = &sink};
 static const SceneType probes = {.kind = SCENE_LIST, .item = &probe};
 
+#define STRUCT SceneCopies
+static const SceneType copy_count = {.kind = SCENE_INT, .min = 1, .max = TALUS_COPIES};
+static const SceneField copies_fields[] = {
+    {"count", &copy_count, AT(count), .required = true, .help = "number of copies"},
+    {"spacing", &extents2, AT(spacing),
+     .help = "m, along x and y, between copies; default 1.25 times the extent of the bodies"},
+};
+OBJECT(copies, "copies", .shorthand = "count");
+#undef STRUCT
+
 /* `params` must be first: keys are read in the order of this table, and expressions of later keys use the
  * parameters. */
 #define STRUCT TalusScene
 static const SceneField scene_fields[] = {
     {"params", &params, AT(params), .preset = "{}",
      .help = "named numbers for expressions and --set; may use the ones before"},
+    {"copies", &copies, AT(copies),
+     .help =
+         "how many copies of the scene are run in one world, side by side, without meeting each other; "
+         "expressions may use their number `copy`, from 0: docs/how-to/run.md"},
     {"$schema", &text, AT(schema), .help = "for editors: \"schema.json\""},
     {"title", &text, AT(title), .preset = "\"\"", .help = "one line"},
     {"description", &text, AT(description), .preset = "\"\"", .help = "what to look at"},

@@ -203,6 +203,8 @@ static double eval_name(Eval *e)
             return e->scope->values[i];
     if (strcmp(name, "pi") == 0)
         return 3.14159265358979323846;
+    if (strcmp(name, "copy") == 0)
+        return e->scope->copy;
     return fail_unknown_name(e, name, start, false);
 }
 

@@ -3,7 +3,8 @@
  * sum     = term {(+|-) term}          power  = atom [^ signed]     (whole exponents up to 1000)
  * term    = signed {(*|/) signed}      atom   = number | name | function(sum, ...) | (sum)
  * signed  = (-|+) signed | power
- * Functions: sqrt cbrt min max ceil floor round abs; pi is a name too, unless a parameter is called so. Only
+ * Functions: sqrt cbrt min max ceil floor round abs; pi, and copy for the number of the copy that is read, are names
+ * too, unless a parameter is called so. Only
  * + - * / sqrt and exact functions such as floor are used, so that a scene gives the same numbers on every IEEE
  * platform. */
 #ifndef TALUS_IO_TEXT_EXPR_H
@@ -16,6 +17,7 @@ typedef struct TalusExprScope {
     const char *const *names;
     const double *values;
     int count;
+    int copy; /* number of the copy of the scene that is read (scene_copies.c) */
 } TalusExprScope;
 
 /* Why an expression cannot be evaluated. */

@@ -20,7 +20,7 @@
 
 /* Versions of the format that are read; NEWEST is written. Macros, because a message quotes them. */
 #define OLDEST 5
-#define NEWEST 11
+#define NEWEST 12
 #define TEXT_OF(x) #x
 #define TEXT(macro) TEXT_OF(macro)
 enum { HEADER_BYTES = 24 };
@@ -159,8 +159,7 @@ static bool check_and_count_slot(TalusWorld *world, int i)
     TalusBodies *b = &world->bodies;
     if (b->shape[i] >= world->shapes || b->material[i] < 0 ||
         b->material[i] >= world->materials.count || b->mobility[i] > TALUS_MOBILITY_ASLEEP ||
-        b->group[i] >= TALUS_GROUPS || b->id[i] == 0 || b->id[i] > b->counts.created ||
-        !has_finite_state(b, i))
+        b->id[i] == 0 || b->id[i] > b->counts.created || !has_finite_state(b, i))
         return false;
     const TalusShape *shape = &world->shape[b->shape[i]];
     bool sphere = shape->def.kind == TALUS_SHAPE_SPHERE;
@@ -176,6 +175,7 @@ static bool check_and_count_slot(TalusWorld *world, int i)
         return false;
     b->counts.living++;
     b->counts.general += dynamic && !sphere;
+    world->filters.copies_apart |= b->group[i] >= TALUS_GROUPS;
     return true;
 }
 
@@ -200,12 +200,26 @@ static void load_generations(TalusArchive *a, TalusBodies *b, int slots)
     }
 }
 
-/* Transfers the array talus_body_fields[field] of all slots; version 5 has generations in place of ids. */
+/* Up to version 11 there were no copies, and a group was one byte, below TALUS_GROUPS. */
+static void load_short_groups(TalusArchive *a, TalusBodies *b, int slots)
+{
+    for (int i = 0; i < slots; i++) {
+        uint8_t group = 0;
+        talus_archive_bytes(a, &group, 1);
+        if (group >= TALUS_GROUPS)
+            talus_archive_refuse(a, "a body's data contradict each other");
+        b->group[i] = group;
+    }
+}
+
+/* Transfers the array talus_body_fields[field] of all slots; older versions have other ids and groups. */
 static void transfer_field(TalusArchive *a, TalusBodies *b, int field, int slots)
 {
     void *array = talus_body_array(b, field);
     if (a->loading && a->version == 5 && array == b->id)
         load_generations(a, b, slots);
+    else if (a->version < 12 && array == b->group)
+        load_short_groups(a, b, slots);
     else
         talus_archive_bytes(a, array, (size_t)slots * talus_body_fields[field].element);
 }
@@ -275,6 +289,8 @@ static void transfer_emitter_def(TalusArchive *a, TalusEmitterDef *def)
     TALUS_ARCHIVE_F64(a, &def->density);
     talus_archive_u64(a, &def->seed);
     TALUS_ARCHIVE_I32(a, &def->tag, &def->group);
+    if (a->version > 11)
+        TALUS_ARCHIVE_I32(a, &def->copy);
 }
 
 /* True if the number of waiting radii fits the number drawn, and each radius is within the emitter's limits. */
@@ -312,6 +328,8 @@ static void transfer_batch(TalusArchive *a, TalusBodyBatch *b)
     talus_archive_bool(a, &b->fixed);
     TALUS_ARCHIVE_F64(a, &b->density, &b->mass);
     TALUS_ARCHIVE_I32(a, &b->tag, &b->group);
+    if (a->version > 11)
+        TALUS_ARCHIVE_I32(a, &b->copy);
     TALUS_ARCHIVE_VEC3(a, &b->force, &b->torque);
     b->position = talus_archive_array(a, b->position, b->count, sizeof *b->position);
     b->orientation = talus_archive_array(a, b->orientation, b->count, sizeof *b->orientation);

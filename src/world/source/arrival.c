@@ -39,7 +39,7 @@ static void body_set_add(BodySet *c, const TalusSurveyBody *body)
     b->size[at] = body->size;
     b->shape[at] = body->shape_index;
     b->mobility[at] = body->fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
-    b->group[at] = (uint8_t)body->group;
+    b->group[at] = (uint16_t)body->group;
     c->who[at] = body->who;
 }
 
@@ -191,7 +191,7 @@ void talus_arrivals_report(TalusWorld *world)
 
 /* ---- emitters ---- */
 
-/* Appends `tries` spheres of the emitter's smallest radius at random positions in its box, in group 1. */
+/* Appends `tries` spheres of the emitter's smallest radius at random positions in its box, in group 1 of the emitter's copy. */
 static void add_candidates(BodySet *c, const TalusWorld *world, const TalusEmitter *e, int tries)
 {
     const TalusEmitterDef *def = &e->def;
@@ -199,7 +199,7 @@ static void add_candidates(BodySet *c, const TalusWorld *world, const TalusEmitt
     for (int i = 0; i < tries; i++) {
         TalusVec3 at = talus_emitter_random_position(def, &rng);
         TalusSurveyBody body = {.shape_index = e->shape,
-                                .group = 1,
+                                .group = TALUS_GROUPS * def->copy + 1,
                                 .position = talus_wrap_position(&world->def.period, at),
                                 .orientation = talus_quat_identity(),
                                 .radius = def->radius_min,
@@ -209,7 +209,8 @@ static void add_candidates(BodySet *c, const TalusWorld *world, const TalusEmitt
 }
 
 /* Sets *free to the number of candidates, from slot `first` on, that overlap no fixed body. Fixed bodies are in group
- * 0, candidates in 1, so that candidates do not collide with each other. The world's groups are ignored. */
+ * 0 of their copies, candidates in 1, so that candidates do not collide with each other. The world's groups are
+ * ignored. */
 static TalusStatus count_free_candidates(TalusWorld *world, BodySet *c, int first, int *free)
 {
     static const uint32_t meets[TALUS_GROUPS] = {[0] = 3, [1] = 1};
@@ -238,7 +239,7 @@ TalusStatus talus_emitter_count_free(TalusWorld *world, const TalusEmitter *emit
     TalusStatus status = body_set_add_fixed(&set, world, (size_t)tries);
     int first = set.bodies.counts.slots;
     for (int i = 0; status == TALUS_OK && i < first; i++)
-        set.bodies.group[i] = 0;
+        set.bodies.group[i] -= set.bodies.group[i] % TALUS_GROUPS;
     if (status == TALUS_OK) {
         add_candidates(&set, world, emitter, tries);
         status = count_free_candidates(world, &set, first, free);

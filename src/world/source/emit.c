@@ -2,7 +2,7 @@
  *
  * Centres are drawn uniformly from the region. To find free positions, a detector apart from the step's gets the bodies
  * near the region (as fixed ones) and the candidates (as moving spheres) with no envelope: its contacts with a negative
- * gap are the overlaps, for every shape and group. A candidate that overlaps a body or an earlier free candidate is
+ * gap are the overlaps, for every shape and group; bodies of other copies of the scene do not count. A candidate that overlaps a body or an earlier free candidate is
  * drawn again, in ROUNDS rounds in all; then it waits for the next step and keeps its radius. The result depends on the
  * emitter's random state and the bodies alone, not on threads. */
 #include "world/source/emit.h"
@@ -49,7 +49,7 @@ static void put_body(TalusBodies *b, int at, TalusVec3 position, double radius, 
 static bool may_overlap(const TalusWorld *world, int slot, const TalusEmitterDef *def)
 {
     const TalusBodies *b = &world->bodies;
-    if (b->shape[slot] < 0)
+    if (b->shape[slot] < 0 || b->group[slot] / TALUS_GROUPS != def->copy)
         return false;
     if (b->radius[slot] == 0.0)
         return true; /* unbounded */
@@ -200,6 +200,7 @@ static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
     batch.density = e->def.density;
     batch.tag = e->def.tag;
     batch.group = e->def.group;
+    batch.copy = e->def.copy;
     return talus_world_add_bodies(world, &batch, NULL);
 }
 

@@ -175,6 +175,8 @@ static TalusStatus check_emitter(const TalusWorld *world, const TalusEmitterDef 
                             world->materials.count);
     if (def->group < 0 || def->group >= TALUS_GROUPS)
         return talus_reject("emitter: group %d; expected 0 to %d", def->group, TALUS_GROUPS - 1);
+    if (def->copy < 0 || def->copy >= TALUS_COPIES)
+        return talus_reject("emitter: copy %d; expected 0 to %d", def->copy, TALUS_COPIES - 1);
     if (!(def->density >= 0.0) || !isfinite(def->density) ||
         (def->density == 0.0 && world->materials.def[def->material].density == 0.0))
         return talus_reject("emitter: density is %g and the material has none", def->density);

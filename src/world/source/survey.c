@@ -50,7 +50,7 @@ static TalusSurveyBody batch_body(const TalusWorld *world, TalusBodyRef who)
         .who = who,
         .shape = shape,
         .shape_index = t->shape,
-        .group = t->group,
+        .group = TALUS_GROUPS * t->copy + t->group,
         .fixed = t->fixed,
         .position = talus_wrap_position(&world->def.period, t->position[who.index]),
         .velocity = t->velocity && !t->fixed ? t->velocity[who.index] : talus_vec3(0.0, 0.0, 0.0),

@@ -1,0 +1,29 @@
+/* io/scene/scene_copies.h - several copies of a scene side by side in one world (scene_copies.c). */
+#ifndef TALUS_IO_SCENE_SCENE_COPIES_H
+#define TALUS_IO_SCENE_SCENE_COPIES_H
+
+#include "io/scene/scene.h"
+
+/* Reads copies 1, 2, ... of a scene that has been read as copy 0, and checks that all copies agree in what they share:
+ * settings of the world and the solver, groups and sinks. */
+TalusStatus talus_scene_read_copies(TalusScene *scene, const TalusJson *root);
+
+/* Returns the number of copies, at least 1. */
+int talus_scene_copy_count(const TalusScene *scene);
+/* Returns copy k; copy 0 is the scene itself. */
+const TalusScene *talus_scene_copy(const TalusScene *scene, int k);
+
+/* Returns the first copy whose materials and pairs of materials are those of copy k. */
+int talus_scene_copy_of_materials(const TalusScene *scene, int k);
+/* Returns the first copy whose named shapes are those of copy k. */
+int talus_scene_copy_of_shapes(const TalusScene *scene, int k);
+
+/* Returns how far copy k stands from copy 0: copies fill a square in x and y, row by row. `width`: extent of the bodies
+ * of copy 0, of which copies are 1.25 times apart unless the scene gives their spacing. */
+TalusVec3 talus_scene_copy_shift(const TalusScene *scene, int k, TalusVec3 width);
+
+/* Writes a name, with the number of the copy if there are several: "floor[3]". Returns `text`. */
+const char *talus_scene_copy_name(const TalusScene *scene, int k, const char *name, char *text,
+                                  size_t size);
+
+#endif
