@@ -558,7 +558,9 @@ static TalusStatus add_copy(Builder *b, const TalusScene *scene)
         b->all.slot[entry + 1] = b->world->bodies.counts.slots;
         b->all.pending[entry + 1] = b->world->sources.pendings;
     }
-    SceneJointPlace place = {scene, b->copy, b->shift, b->id, b->count};
+    char suffix[24];
+    talus_scene_copy_name(scene, b->copy, "", suffix, sizeof suffix);
+    SceneJointPlace place = {s, suffix, b->shift, b->id, b->count};
     TALUS_TRY(talus_scene_add_joints(&place, b->world));
     for (int i = 0; i < s->emitters.count; i++)
         TALUS_TRY(add_emitter(b, (const SceneEmitter *)s->emitters.items + i));

@@ -1,8 +1,8 @@
 /* io/scene/scene_joint.c - joints in scenes: keys, checks and construction. */
 #include "io/scene/scene_joint.h"
-#include "io/scene/scene_copies.h"
 #include "io/scene/scene_types.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* ---- keys ---- */
@@ -139,14 +139,15 @@ static TalusJointDef make_joint_def(const SceneJoint *j)
 
 TalusStatus talus_scene_add_joints(const SceneJointPlace *place, TalusWorld *world)
 {
-    const TalusScene *copy = talus_scene_copy(place->scene, place->copy);
-    for (int i = 0; i < copy->joints.count; i++) {
-        const SceneJoint *j = (const SceneJoint *)copy->joints.items + i;
+    const TalusScene *scene = place->scene;
+    for (int i = 0; i < scene->joints.count; i++) {
+        const SceneJoint *j = (const SceneJoint *)scene->joints.items + i;
         TalusJointDef def = make_joint_def(j);
         char name[256];
-        if (j->def.name[0])
-            def.name =
-                talus_scene_copy_name(place->scene, place->copy, j->def.name, name, sizeof name);
+        if (j->def.name[0]) {
+            snprintf(name, sizeof name, "%s%s", j->def.name, place->suffix);
+            def.name = name;
+        }
         def.point = talus_add(def.point, place->shift);
         def.point_b = talus_add(def.point_b, place->shift);
         TALUS_TRY(find_joint_body(place, j, 0, &def.a));

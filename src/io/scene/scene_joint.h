@@ -30,8 +30,8 @@ TalusStatus talus_scene_check_joints(const TalusScene *scene);
 int talus_scene_find_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k);
 /* Where the joints of one copy of a scene go. */
 typedef struct SceneJointPlace {
-    const TalusScene *scene; /* copy 0 */
-    int copy;                /* number of the copy */
+    const TalusScene *scene; /* the copy */
+    const char *suffix;      /* of the joints' names; "": none */
     TalusVec3 shift;         /* where it stands, relative to copy 0, m */
     const TalusBodyId *id;   /* by entry of its `bodies`: the body, if there is exactly one */
     const int *count;        /* by entry: number of bodies */
