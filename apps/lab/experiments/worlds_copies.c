@@ -22,6 +22,7 @@ static TalusStatus settle(const Worlds *w, int first, int copies, Beds *beds)
     TalusWorld *world;
     double begun = talus_now();
     worlds_assign(&c.sets, "defaults=exact");
+    worlds_assign(&c.sets, "probes=[]"); /* each takes a pass over all contacts */
     worlds_assign(&c.sets, "bodies=%d", beds->bodies);
     worlds_assign(&c.sets, "copies=%d", copies);
     worlds_assign(&c.sets, "bodies[grains].seed==%d+copy", first);

@@ -6,6 +6,7 @@
  * host has downloaded. In single precision a run that continues the last one (TalusRun.since) reuses base and
  * increments. */
 #include "backend/cuda/device/follow.h"
+#include "backend/cuda/device/together.h"
 #include "backend/cuda/iterate/iterate_split.h"
 
 extern "C" {
@@ -20,38 +21,6 @@ enum { REFINE_AFTER = 400 };
 
 /* BATCH: minimum number of steps in a graph. GRAPHS_PER_REQUEST: graphs between two downloads of the state. */
 enum { BATCH = 20, GRAPHS_PER_REQUEST = 1 };
-
-/* launch_cooperative launches a kernel whose blocks all run at the same time. can_run_together is true if
- * RESIDENT_BLOCKS blocks, of this number of threads, fit on device 0 and it can launch such kernels. */
-#ifdef TALUS_EMULATED
-#define launch_cooperative launch_block
-
-template <class K> static bool can_run_together(CuContext *, K, int)
-{
-    return true;
-}
-#else
-template <class... P, class... A>
-static void launch_cooperative(CuContext *cu, void (*kernel)(P...), unsigned blocks,
-                               unsigned threads, A... arguments)
-{
-    cudaLaunchAttribute together = {};
-    together.id = cudaLaunchAttributeCooperative;
-    together.val.cooperative = 1;
-    launch_with_attribute(cu, &together, kernel, blocks, threads, arguments...);
-}
-
-template <class K> static bool can_run_together(CuContext *cu, K kernel, int threads)
-{
-    int can = 0, processors = 0, each = 0;
-    cu_note_error(cu, cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0), "device");
-    cu_note_error(cu, cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0),
-                  "device");
-    cu_note_error(cu, cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0),
-                  "occupancy");
-    return can && each * processors >= RESIDENT_BLOCKS;
-}
-#endif
 
 /* What a run in single precision leaves for the run that continues it. */
 struct Kept {

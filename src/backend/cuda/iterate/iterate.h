@@ -54,17 +54,17 @@ enum {
 };
 #endif
 
-/* The single kernel for small problems (iterate_resident.h). RESIDENT_BLOCKS: blocks, one per processor of an H200;
- * RESIDENT_PER_THREAD: contacts that a thread keeps in registers; resident_threads: threads per block, fewer in double
- * precision, which takes twice the registers, more without momentum, which keeps less of a contact. */
+/* The single kernel for small problems (iterate_resident.h). RESIDENT_PER_THREAD: contacts that a thread keeps in
+ * registers; resident_threads: threads per block, fewer in double precision, which takes twice the registers, more
+ * without momentum, which keeps less of a contact. */
 #ifdef TALUS_EMULATED
-enum { RESIDENT_BLOCKS = 1, RESIDENT_PER_THREAD = 32 };
+enum { RESIDENT_PER_THREAD = 32 };
 template <class T, bool MOMENTUM> __host__ __device__ constexpr int resident_threads()
 {
     return 8;
 }
 #else
-enum { RESIDENT_BLOCKS = 132, RESIDENT_PER_THREAD = 1 };
+enum { RESIDENT_PER_THREAD = 1 };
 template <class T, bool MOMENTUM> __host__ __device__ constexpr int resident_threads()
 {
     return sizeof(T) == sizeof(double) ? 512 : MOMENTUM ? 640 : 768;

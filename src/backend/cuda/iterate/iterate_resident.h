@@ -9,34 +9,11 @@
 #ifndef TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 #define TALUS_BACKEND_CUDA_ITERATE_ITERATE_RESIDENT_H
 
+#include "backend/cuda/device/together.h"
 #include "backend/cuda/iterate/iterate_bodies.h"
 #include "backend/cuda/iterate/iterate_contacts.h"
 
-/* ---- barrier over blocks ---- */
-
-/* Barrier over all blocks of the grid, which run at the same time. *arrived, 0 at the kernel's start, counts the
- * arrivals of blocks at barriers. `goal`, 0 at the start and raised here, is the count at which all blocks are at this
- * barrier. */
-static __device__ inline void await_all_blocks(unsigned *arrived, unsigned &goal)
-{
-    goal += RESIDENT_BLOCKS;
-    __syncthreads();
-#ifndef TALUS_EMULATED /* emulated: one block */
-    if (threadIdx.x == 0) {
-        unsigned seen;
-        asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(arrived) : "memory");
-        do
-            asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                         : "=r"(seen)
-                         : "l"(arrived)
-                         : "memory");
-        while (seen < goal);
-    }
-    __syncthreads();
-#else
-    (void)arrived;
-#endif
-}
+/* ---- blocks ---- */
 
 /* Returns this block's range of the items: .x to .y - 1. */
 static __device__ inline int2 block_range(int items)
@@ -48,76 +25,88 @@ static __device__ inline int2 block_range(int items)
 
 /* ---- bodies ---- */
 
-/* RESIDENT_LANES: threads that sum the impulses on one body, neighbours in a warp. RESIDENT_WARP: threads that compute
- * the next state. */
+/* resident_lanes: threads that sum the impulses on one body, neighbours in a warp; four without momentum, whose kernel
+ * has more threads, enough for a body each. RESIDENT_WARP: threads that compute the next state. */
 #ifdef TALUS_EMULATED
-enum { RESIDENT_LANES = 1, RESIDENT_WARP = 1 };
+enum { RESIDENT_WARP = 1 };
+template <bool MOMENTUM> __host__ __device__ constexpr int resident_lanes()
+{
+    return 1;
+}
 #else
-enum { RESIDENT_LANES = 2, RESIDENT_WARP = 32 };
+enum { RESIDENT_WARP = 32 };
+template <bool MOMENTUM> __host__ __device__ constexpr int resident_lanes()
+{
+    return MOMENTUM ? 2 : 4;
+}
 #endif
 
-/* Number of entries of `incidence` that each thread of a body keeps in registers. */
-enum { RESIDENT_INCIDENCES = 4 };
+/* Number of entries of `incidence` that each of a body's LANES threads keeps in registers. */
+template <int LANES> __host__ __device__ constexpr int held_incidences()
+{
+    return LANES == 1 ? 4 : 8 / LANES;
+}
 
-/* Adds up the sums of a body's RESIDENT_LANES threads; all of them get the result. */
-template <class T> static __device__ inline void sum_body_lanes(T (&sum)[6])
+/* Adds up the sums of a body's LANES threads; all of them get the result. */
+template <int LANES, class T> static __device__ inline void sum_body_lanes(T (&sum)[6])
 {
 #ifdef TALUS_EMULATED
     (void)sum;
 #else
-    const unsigned group = 3u << (threadIdx.x & 30u);
+    const unsigned group = ((1u << LANES) - 1u) << (threadIdx.x & (32u - LANES));
     for (int k = 0; k < 6; k++)
-        for (int off = RESIDENT_LANES / 2; off > 0; off /= 2)
+        for (int off = LANES / 2; off > 0; off /= 2)
             sum[k] += __shfl_xor_sync(group, sum[k], off);
 #endif
 }
 
 /* What a thread keeps of its first body, so that the impulses of its contacts can be loaded at once. */
-struct HeldBody {
-    bool block_summed;                      /* the body is block-summed */
-    int2 span;                              /* range of the body's entries in `incidence` */
-    int32_t incidence[RESIDENT_INCIDENCES]; /* this thread's first entries; -1: none */
+template <int LANES> struct HeldBody {
+    bool block_summed;                           /* the body is block-summed */
+    int2 span;                                   /* range of the body's entries in `incidence` */
+    int32_t incidence[held_incidences<LANES>()]; /* this thread's first entries; -1: none */
 };
 
 /* Loads what this thread keeps of its first body. bodies: range of the bodies of its block. */
-static __device__ inline void load_held_body(int2 bodies, HeldBody &h)
+template <int LANES> static __device__ inline void load_held_body(int2 bodies, HeldBody<LANES> &h)
 {
-    const int lane = (int)threadIdx.x % RESIDENT_LANES;
-    const int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
+    const int lane = (int)threadIdx.x % LANES;
+    const int b = bodies.x + (int)threadIdx.x / LANES;
     h.span = b < bodies.y ? incidence_span(b) : make_int2(0, 0);
     h.block_summed = h.span.y - h.span.x > BLOCK_SUM_ABOVE;
-    for (int k = 0; k < RESIDENT_INCIDENCES; k++) {
-        int at = h.span.x + lane + k * RESIDENT_LANES;
+    for (int k = 0; k < held_incidences<LANES>(); k++) {
+        int at = h.span.x + lane + k * LANES;
         h.incidence[k] = at < h.span.y ? args.op.incidence[at] : -1;
     }
 }
 
 /* Adds to `sum` this thread's share of the impulses x on its first body: of the held entries, then of those beyond
  * them. */
-template <class T, int ROWS, bool GENERAL>
-static __device__ inline void sum_held_impulses(const T *x, const HeldBody &h, T (&sum)[6])
+template <class T, int ROWS, bool GENERAL, int LANES>
+static __device__ inline void sum_held_impulses(const T *x, const HeldBody<LANES> &h, T (&sum)[6])
 {
-    const int lane = (int)threadIdx.x % RESIDENT_LANES;
-    T frame[RESIDENT_INCIDENCES][4] = {}, local[RESIDENT_INCIDENCES][ROWS] = {};
-    for (int k = 0; k < RESIDENT_INCIDENCES; k++)
+    enum { HELD = held_incidences<LANES>() };
+    const int lane = (int)threadIdx.x % LANES;
+    T frame[HELD][4] = {}, local[HELD][ROWS] = {};
+    for (int k = 0; k < HELD; k++)
         if (h.incidence[k] >= 0) {
             int i = GENERAL ? incidence_contact(args.op, h.incidence[k]) : h.incidence[k] >> 1;
             load_vector<ROWS>(x, i, local[k]);
             load_frame(i, frame[k]);
         }
-    for (int k = 0; k < RESIDENT_INCIDENCES; k++)
+    for (int k = 0; k < HELD; k++)
         add_contact_impulse<T, ROWS, GENERAL>(h.incidence[k], frame[k], local[k], sum);
-    sum_incident_impulses<T, ROWS, GENERAL>(
-        x, h.span.x + lane + RESIDENT_INCIDENCES * RESIDENT_LANES, h.span.y, RESIDENT_LANES, sum);
+    sum_incident_impulses<T, ROWS, GENERAL>(x, h.span.x + lane + HELD * LANES, h.span.y, LANES,
+                                            sum);
 }
 
 /* Stores V of body b from its record v and this thread's part of the sum over its contacts; both are changed. All
  * threads of the body call it; the first one stores. */
-template <class T, bool GENERAL>
+template <class T, bool GENERAL, int LANES>
 static __device__ inline void store_summed_velocity(int b, T (&v)[8], T (&sum)[6])
 {
-    sum_body_lanes(sum);
-    if (threadIdx.x % RESIDENT_LANES)
+    sum_body_lanes<LANES>(sum);
+    if (threadIdx.x % LANES)
         return;
     apply_impulse<T, GENERAL>(b, sum, v);
     store_packs<8>(v, (T *)args.v[0] + 8 * (int64_t)b);
@@ -125,18 +114,18 @@ static __device__ inline void store_summed_velocity(int b, T (&v)[8], T (&sum)[6
 
 /* Computes V, for impulses x, of this block's range of bodies without block-summed ones, and of every
  * RESIDENT_BLOCKS-th block-summed body. All threads of the block call it. */
-template <class T, int ROWS, bool GENERAL>
+template <class T, int ROWS, bool GENERAL, int LANES>
 static __device__ inline void compute_block_velocities(const T *x, int2 bodies,
-                                                       const HeldBody &held)
+                                                       const HeldBody<LANES> &held)
 {
-    const int lane = (int)threadIdx.x % RESIDENT_LANES, abreast = (int)blockDim.x / RESIDENT_LANES;
-    int b = bodies.x + (int)threadIdx.x / RESIDENT_LANES;
+    const int lane = (int)threadIdx.x % LANES, abreast = (int)blockDim.x / LANES;
+    int b = bodies.x + (int)threadIdx.x / LANES;
     T v[8];
     if (b < bodies.y && !held.block_summed) {
         T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
         load_body_record(b, v);
         sum_held_impulses<T, ROWS, GENERAL>(x, held, sum);
-        store_summed_velocity<T, GENERAL>(b, v, sum);
+        store_summed_velocity<T, GENERAL, LANES>(b, v, sum);
     }
     for (b += abreast; b < bodies.y; b += abreast) {
         int2 span = incidence_span(b);
@@ -144,8 +133,8 @@ static __device__ inline void compute_block_velocities(const T *x, int2 bodies,
             continue;
         T sum[6] = {T(0), T(0), T(0), T(0), T(0), T(0)};
         load_body_record(b, v);
-        sum_incident_impulses<T, ROWS, GENERAL>(x, span.x + lane, span.y, RESIDENT_LANES, sum);
-        store_summed_velocity<T, GENERAL>(b, v, sum);
+        sum_incident_impulses<T, ROWS, GENERAL>(x, span.x + lane, span.y, LANES, sum);
+        store_summed_velocity<T, GENERAL, LANES>(b, v, sum);
     }
     for (int h = (int)blockIdx.x; h < args.op.block_summed_count; h += RESIDENT_BLOCKS)
         move_block_summed<T, ROWS, GENERAL>(x, args.op.block_summed[h], 0);
@@ -329,7 +318,7 @@ static __global__ void __launch_bounds__(resident_threads<T, MOMENTUM>(), 1)
 {
     __shared__ IterateState state;
     HeldContact<T, ROWS> held[RESIDENT_PER_THREAD];
-    HeldBody body;
+    HeldBody<resident_lanes<MOMENTUM>()> body;
     const int2 contacts = block_range(args.op.blocks), bodies = block_range(args.op.bodies);
     unsigned goal = 0;
     T *x = (T *)args.x[0];
