@@ -55,7 +55,7 @@ OWN_ONLY(TalusStatus, count_below, (TalusEngine *engine, int axis, double below,
  * impulses. */
 OPERATION(TalusStatus, detect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, long long step, TalusEngineCounts *counts))
-/* Detects contacts again, with the solved velocities and the spins at the start of the step. If the list has general
+/* Detects contacts again, with the solved velocities and spins. If the list has general
  * contacts, whose detection is expensive, and find_missing has searched since the last solve, a shared engine adds the
  * contacts found there to the list instead. */
 OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions *options,

@@ -101,11 +101,11 @@ static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, co
     return view;
 }
 
-/* Detects all contacts anew, with these velocities and the present spins. */
-static TalusStatus detect_with_velocities(CpuEngine *e, const TalusDetectOptions *options,
-                                          const TalusVec3 *velocity)
+/* Detects all contacts anew, with these velocities and spins. */
+static TalusStatus detect_with_motions(CpuEngine *e, const TalusDetectOptions *options,
+                                       const TalusVec3 *velocity, const TalusVec3 *spin)
 {
-    TalusBodyView view = body_view(e, velocity, e->bodies.spin);
+    TalusBodyView view = body_view(e, velocity, spin);
     e->detection_velocity = velocity;
     TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
     e->bodies.last_id = UINT64_MAX; /* until the next put_bodies no body is newer than the list */
@@ -127,7 +127,7 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
     CpuEngine *e = cpu_engine(engine);
     e->step = step;
     TALUS_TRY(prepare_bodies(e, options->h, gravity));
-    TALUS_TRY(detect_with_velocities(e, options, e->free_velocity));
+    TALUS_TRY(detect_with_motions(e, options, e->free_velocity, e->bodies.spin));
     cpu_get_counts(engine, counts);
     return TALUS_OK;
 }
@@ -182,41 +182,39 @@ TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *chan
     return TALUS_OK;
 }
 
-/* Writes solved_velocity of a chunk of slots. */
-static void copy_solved_velocities(void *context, int64_t begin, int64_t end, int64_t chunk)
-{
-    CpuEngine *e = context;
-    (void)chunk;
-    for (int64_t i = begin; i < end; i++)
-        e->solved_velocity[i] = cpu_is_free(e, i)
-                                    ? talus_vec3(e->solved[i][0], e->solved[i][1], e->solved[i][2])
-                                    : e->free_velocity[i];
-}
-
-/* Writes solved_velocity: the solved velocities of free bodies, the free_velocity of others. */
-static TalusStatus store_solved_velocities(CpuEngine *e)
-{
-    int slots = e->bodies.slots;
-    TALUS_TRY(TALUS_GROW(e->solved_velocity, (size_t)slots, 0, "solved velocities"));
-    talus_parallel(e->pool, slots, CPU_GRAIN, copy_solved_velocities, e);
-    return TALUS_OK;
-}
-
-/* Writes `changed` and solved_spin of a chunk of slots. Must run before store_solved_velocities, which overwrites
- * solved_velocity: detection_velocity, which `changed` is found from, may point to it. */
+/* Writes `changed` of a chunk of slots. Must run before store_solved_motions, which overwrites solved_velocity:
+ * detection_velocity, which `changed` is found from, may point to it. */
 static void mark_changed_bodies(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const ChangeContext *c = context;
-    CpuEngine *e = c->engine;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        c->engine->changed[i] = velocity_changed(c, i);
+}
+
+/* Writes solved_velocity and solved_spin of a chunk of slots. */
+static void copy_solved_motions(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    CpuEngine *e = context;
     const double *length = talus_problem_lengths(e->problem);
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         const double *v = e->solved[i];
-        e->changed[i] = velocity_changed(c, i);
-        e->solved_spin[i] = cpu_is_free(e, i)
-                                ? talus_scale(1.0 / length[i], talus_vec3(v[4], v[5], v[6]))
-                                : e->bodies.spin[i];
+        bool is_free = cpu_is_free(e, i);
+        e->solved_velocity[i] = is_free ? talus_vec3(v[0], v[1], v[2]) : e->free_velocity[i];
+        e->solved_spin[i] = is_free ? talus_scale(1.0 / length[i], talus_vec3(v[4], v[5], v[6]))
+                                    : e->bodies.spin[i];
     }
+}
+
+/* Writes solved_velocity and solved_spin: those of the solve for free bodies; free_velocity and spin of others. */
+static TalusStatus store_solved_motions(CpuEngine *e)
+{
+    int slots = e->bodies.slots;
+    TALUS_TRY(TALUS_GROW(e->solved_velocity, (size_t)slots, 0, "solved velocities"));
+    TALUS_TRY(TALUS_GROW(e->solved_spin, (size_t)slots, 0, "solved velocities"));
+    talus_parallel(e->pool, slots, CPU_GRAIN, copy_solved_motions, e);
+    return TALUS_OK;
 }
 
 /* Sets *missing to the number of contacts that the list lacks; the detector keeps them for redetect. */
@@ -225,10 +223,9 @@ static TalusStatus find_missing(CpuEngine *e, const TalusDetectOptions *options,
 {
     size_t slots = (size_t)e->bodies.slots;
     ChangeContext c = {e, limit * limit};
-    TALUS_TRY(TALUS_GROW(e->solved_spin, slots, 0, "solved velocities"));
     TALUS_TRY(TALUS_GROW(e->changed, slots, 0, "solved velocities"));
     talus_parallel(e->pool, (int64_t)slots, CPU_GRAIN, mark_changed_bodies, &c);
-    TALUS_TRY(store_solved_velocities(e));
+    TALUS_TRY(store_solved_motions(e));
     TalusBodyView view = body_view(e, e->solved_velocity, e->solved_spin);
     TalusRedetectSubset subset = {e->changed, tolerance};
     TALUS_TRY(talus_detector_find_missing(e->detector, e->pool, &view, options, &subset, missing));
@@ -255,8 +252,8 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
     if (e->missing_searched && e->contacts->general > 0) {
         talus_detector_add_missing(e->detector);
     } else {
-        TALUS_TRY(store_solved_velocities(e));
-        TALUS_TRY(detect_with_velocities(e, options, e->solved_velocity));
+        TALUS_TRY(store_solved_motions(e));
+        TALUS_TRY(detect_with_motions(e, options, e->solved_velocity, e->solved_spin));
     }
     cpu_get_counts(engine, counts);
     return TALUS_OK;

@@ -11,8 +11,8 @@ extern "C" {
 /* ---- velocities ---- */
 
 /* Writes to out[slots] the free velocities or, if `solved` is not NULL, the solved ones
- * (cu_write_detection_velocities). change: h times gravity. Totals 0 and 1 are those of
- * cu_write_detection_velocities. */
+ * (cu_write_detection_motions). change: h times gravity. Totals 0 and 1 are those of
+ * cu_write_detection_motions. */
 static __global__ void write_velocities(CuTallies *tallies, double *totals, CuBodies b,
                                         TalusVec3 change, double h, const CuRecord *solved,
                                         const int32_t *problem_index, TalusVec3 *out)
@@ -39,18 +39,6 @@ static __global__ void write_velocities(CuTallies *tallies, double *totals, CuBo
     });
 }
 
-TalusStatus cu_write_detection_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again)
-{
-    CuArray<TalusVec3> *to = again ? &e->solved_velocity : &e->free_velocity;
-    int slots = e->bodies.slots;
-    TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
-    launch_sums(e->cu, write_velocities, slots, e->cu->totals, e->bodies, talus_scale(h, gravity),
-                h, again ? cu_solved_records(e) : nullptr, cu_current_list(e)->problem_index.at,
-                to->at);
-    e->detection_velocity = to->at;
-    return TALUS_OK;
-}
-
 /* Writes the solved spins of free bodies, and the spins of the others, by slot. */
 static __global__ void write_spins(CuBodies b, const CuRecord *solved, const int32_t *problem_index,
                                    TalusVec3 *out)
@@ -66,12 +54,27 @@ static __global__ void write_spins(CuBodies b, const CuRecord *solved, const int
     out[i] = spin;
 }
 
-TalusStatus cu_write_solved_spins(TalusEngine *e)
+/* Writes e->solved_spin and makes it e->detection_spin. */
+static TalusStatus write_solved_spins(TalusEngine *e)
 {
     TALUS_TRY(e->solved_spin.reserve(e->bodies.slots, "solved velocities"));
     launch(e->cu, write_spins, blocks_for(e->bodies.slots), THREADS, e->bodies,
            cu_solved_records(e), cu_current_list(e)->problem_index.at, e->solved_spin.at);
+    e->detection_spin = e->solved_spin;
     return TALUS_OK;
+}
+
+TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravity, bool again)
+{
+    CuArray<TalusVec3> *to = again ? &e->solved_velocity : &e->free_velocity;
+    int slots = e->bodies.slots;
+    TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
+    launch_sums(e->cu, write_velocities, slots, e->cu->totals, e->bodies, talus_scale(h, gravity),
+                h, again ? cu_solved_records(e) : nullptr, cu_current_list(e)->problem_index.at,
+                to->at);
+    e->detection_velocity = to->at;
+    e->detection_spin = e->bodies.spin;
+    return again && e->tables.complex_shapes ? write_solved_spins(e) : TALUS_OK;
 }
 
 /* ---- bodies ---- */

@@ -37,7 +37,7 @@ enum { CU_KIND_PLANE, CU_KIND_CONVEX, CU_KIND_FACETS, CU_KIND_PARTS, CU_KINDS };
 /* Results of the kernels of detection, downloaded by the host. Each of bad_state, bad_radius, bad_sphere and free_wall
  * is the lowest slot of a body with that fault; CU_NONE: no body has it. */
 struct CuFound {
-    uint32_t bad_state; /* total 0 of cu_write_detection_velocities: the state is not finite */
+    uint32_t bad_state; /* total 0 of cu_write_detection_motions: the state is not finite */
     double min_size;    /* smallest size of a free body, m; infinity: no body is free */
     uint32_t
         bad_radius; /* talus_body_is_finite is false, or the fat radius is out of float's range */
@@ -159,7 +159,7 @@ static __device__ inline bool cu_is_large_wall(const CuDetect &d, uint32_t slot,
 }
 
 /* grid.cu: chooses the cells, sorts the bodies into them and fills *d->grid and the arrays of d from `wall` to
- * `ball_fat`, except `mask`. Reads the totals of cu_write_detection_velocities. If the walls by shape
+ * `ball_fat`, except `mask`. Reads the totals of cu_write_detection_motions. If the walls by shape
  * (found.shape_walls) are more than d->wall_capacity, walls are missing. */
 TalusStatus cu_grid_build(const CuDetect *d);
 /* pairs.cu, the search for partners. cu_pairs_count fills d->count and d->mask, and sphere_sphere and candidates of

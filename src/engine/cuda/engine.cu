@@ -295,12 +295,12 @@ void cu_engine_get_counts(const TalusEngine *e, TalusEngineCounts *counts)
     *counts = e->list[e->current].counts;
 }
 
-/* Detects contacts with the free velocities or, if `again`, with the solved ones; writes the counts of the new list. */
+/* Detects contacts with the free velocities and present spins or, if `again`, with the solved ones; writes the counts of
+ * the new list. */
 static TalusStatus detect_with(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
                                bool again, TalusEngineCounts *counts)
 {
-    e->detection_spin = e->bodies.spin;
-    TALUS_TRY(cu_write_detection_velocities(e, options->h, gravity, again));
+    TALUS_TRY(cu_write_detection_motions(e, options->h, gravity, again));
     TALUS_TRY(cu_detect_contacts(e, options));
     cu_engine_get_counts(e, counts);
     return TALUS_OK;
@@ -319,19 +319,12 @@ TalusStatus cu_engine_redetect(TalusEngine *e, const TalusDetectOptions *options
     return detect_with(e, options, gravity, true, counts);
 }
 
-/* Spins move the contact points of spheres only along their surfaces, so those of spheres, planes and revolves stay
- * those of the bodies. */
 TalusStatus cu_engine_find_missing(TalusEngine *e, const TalusDetectOptions *options, double limit,
                                    double tolerance, bool *missing)
 {
     const TalusVec3 *used = e->detection_velocity;
     (void)limit; /* all bodies are searched */
-    if (e->tables.complex_shapes) {
-        TALUS_TRY(cu_write_solved_spins(e));
-        e->detection_spin = e->solved_spin;
-    }
-    TalusStatus status =
-        cu_write_detection_velocities(e, options->h, talus_vec3(0.0, 0.0, 0.0), true);
+    TalusStatus status = cu_write_detection_motions(e, options->h, talus_vec3(0.0, 0.0, 0.0), true);
     TALUS_THEN(status, cu_find_missing_contacts(e, options, tolerance, missing));
     e->detection_velocity = used;
     return status;

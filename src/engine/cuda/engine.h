@@ -146,7 +146,7 @@ struct TalusEngine {
         *detection_velocity; /* [slots]: free_velocity or solved_velocity, which detection used */
     CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
     CuArray<TalusVec3> solved_velocity; /* [slots]: solved v if free, v if driven, else 0 */
-    const TalusVec3 *detection_spin;    /* [slots]: bodies.spin or, for a check, solved_spin */
+    const TalusVec3 *detection_spin;    /* [slots]: bodies.spin or solved_spin */
     CuArray<TalusVec3> solved_spin;     /* [slots]: solved spin if free, else that of the body */
     CuArray<uint8_t> dropped;           /* [slots]: argument `dropped` of put_bodies, if given */
     TalusFilter filter;                 /* device pointers; group NULL: all pairs collide */
@@ -181,11 +181,11 @@ static inline TalusStatus cu_upload(TalusEngine *e, CuArray<T> *to, const T *fro
 }
 
 /* detect.cu: makes a new contact list with the velocities e->detection_velocity, transfers the impulses of the current
- * list to it and makes it the current list. Call it directly after cu_write_detection_velocities, whose totals it
+ * list to it and makes it the current list. Call it directly after cu_write_detection_motions, whose totals it
  * reads. Fails as the operation `detect` (engine/operations.h). */
 TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options);
 /* detect.cu: sets *missing to whether a contact is missing (collide/missing.h) in the current list, at the velocities
- * e->detection_velocity and e->detection_spin. Call it directly after cu_write_detection_velocities. */
+ * e->detection_velocity and e->detection_spin. Call it directly after cu_write_detection_motions. */
 TalusStatus cu_find_missing_contacts(TalusEngine *e, const TalusDetectOptions *options,
                                      double tolerance, bool *missing);
 /* Frees the memory of detection, e->grid. */
@@ -209,13 +209,12 @@ void cu_joints_add_motors_and_impulses(TalusEngine *e);
 /* Frees the memory of e->joints. */
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: writes, by slot, the free velocities or, if `again`, the solved ones, and makes them e->detection_velocity;
- * driven bodies have their own velocity, other bodies that are not free 0. Also writes totals 0 and 1 of the context,
- * over free bodies: minus the lowest slot with a bad state (talus_state_fault; -infinity: none), and minus the smallest
- * size (-infinity: no body is free). */
-TalusStatus cu_write_detection_velocities(TalusEngine *e, double h, TalusVec3 gravity, bool again);
-/* Writes e->solved_spin. */
-TalusStatus cu_write_solved_spins(TalusEngine *e);
+/* build.cu: makes the free velocities and the present spins of bodies or, if `again`, the solved ones e->detection_velocity
+ * and e->detection_spin, by slot (spins move the contact points of spheres only along their surfaces, so those stay the
+ * present ones without complex shapes); driven bodies have their own velocity, other bodies that are not free 0. Also writes
+ * totals 0 and 1 of the context, over free bodies: minus the lowest slot with a bad state (talus_state_fault;
+ * -infinity: none), and minus the smallest size (-infinity: no body is free). */
+TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 /* Frees the memory of e->step. */
 void cu_step_clear(TalusEngine *e);
 /* material.cu: returns the records with solved velocities, [problem_bodies], in the operator's scratch; valid from the

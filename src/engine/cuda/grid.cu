@@ -201,7 +201,7 @@ static __device__ void measure_sample(const CuDetect &d, const uint32_t *slot, i
 }
 
 /* Chooses drift, unit, edge_factor, large_radius and box of the grid from the sample, and initialises grid->found; one
- * block of threads. `seen`: totals 0 and 1 of cu_write_detection_velocities; if total 0 names a body of bad state,
+ * block of threads. `seen`: totals 0 and 1 of cu_write_detection_motions; if total 0 names a body of bad state,
  * grid->sampled is 0. */
 static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d, const double *seen)
 {
