@@ -84,7 +84,7 @@ TEST(filters)
 {
     NEEDS_CUDA();
     static Scene s;
-    static uint8_t group[MAX_BODIES];
+    static uint16_t group[MAX_BODIES];
     uint32_t meets[32], excluded[40][2];
     TalusRng rng = talus_rng_from_seed(7);
     open_scene(&s);
@@ -95,7 +95,7 @@ TEST(filters)
     for (int k = 0; k < 32; k++)
         meets[k] = UINT32_MAX;
     for (int i = 0; i < s.view.count; i++)
-        group[i] = (uint8_t)(i % 5);
+        group[i] = (uint16_t)(i % 5);
     meets[1] &= ~(1u << 3 | 1u << 1);
     meets[3] &= ~(1u << 1);
     for (uint32_t k = 0; k < 40; k++) {

@@ -15,7 +15,7 @@ typedef struct Motion {
     TalusRng rng;
     TalusDetector *kept;
     TalusFilter filter;
-    uint8_t group[MAX_SLOTS];
+    uint16_t group[MAX_SLOTS];
     uint32_t meets[32];
     uint64_t id[MAX_SLOTS], next_id;
     uint32_t rank[MAX_SLOTS], at_rank[MAX_SLOTS];
@@ -133,7 +133,7 @@ static Motion *open_motion(uint64_t seed, double drift)
     m->scene.options.h = 2e-4; /* the smallest body moves by a few per cent of its size in a step */
     m->rng = talus_rng_from_seed(seed);
     for (int i = 0; i < m->scene.view.count; i++) {
-        m->group[i] = (uint8_t)(i % 3);
+        m->group[i] = (uint16_t)(i % 3);
         m->id[i] = (uint64_t)i + 1;
         m->scene.velocity[i].z -= drift;
     }

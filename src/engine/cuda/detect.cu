@@ -21,7 +21,9 @@ static TalusStatus create_grid(TalusEngine *e)
     CuGrid *g = e->grid;
     if (!g->wall_slot.at)
         TALUS_TRY(g->wall_slot.reserve(64, "walls"));
-    TALUS_TRY(g->wall.reserve((int64_t)g->wall_slot.capacity + TALUS_LARGE_WALLS, "walls"));
+    int64_t walls = (int64_t)g->wall_slot.capacity + TALUS_LARGE_WALLS;
+    TALUS_TRY(g->wall.reserve(walls, "walls"));
+    TALUS_TRY(g->wall_group.reserve(walls, "walls"));
     return g->grid.reserve(1, "grid");
 }
 
@@ -30,8 +32,8 @@ void cu_detection_clear(TalusEngine *e)
     CuGrid *g = e->grid;
     if (!g)
         return;
-    cu_clear(g->grid, g->wall, g->wall_slot, g->scratch, g->cell_start, g->count, g->contact_count,
-             g->fat, g->ball_fat, g->ball, g->candidate, g->grouped);
+    cu_clear(g->grid, g->wall, g->wall_group, g->wall_slot, g->scratch, g->cell_start, g->count,
+             g->contact_count, g->fat, g->ball_fat, g->ball, g->candidate, g->grouped);
     talus_release(g);
     e->grid = nullptr;
 }
@@ -85,6 +87,7 @@ static CuDetect detect_arguments(const TalusEngine *e, const TalusDetectOptions 
     d.slots = b->slots;
     d.sample_limit = talus_sample_limit(b->free_bodies);
     d.wall = g->wall;
+    d.wall_group = g->wall_group;
     d.wall_slot = g->wall_slot;
     d.wall_capacity = (uint32_t)g->wall_slot.capacity;
     d.fat = g->fat;
@@ -191,7 +194,7 @@ static TalusStatus write_pairs_and_count_contacts(TalusEngine *e, CuDetect *d, C
     TALUS_TRY(g->candidate.reserve(candidates, "near pairs"));
     TALUS_TRY(g->contact_count.reserve(2 * ((int64_t)candidates + 1), "near pairs"));
     if (d->complex_shapes)
-        TALUS_TRY(g->grouped.reserve(CU_KINDS * (int64_t)candidates, "near pairs"));
+        TALUS_TRY(g->grouped.reserve(CU_GROUPS * (int64_t)candidates, "near pairs"));
     TALUS_TRY(reserve_pairs(list, (int64_t)spheres + candidates));
     d->candidate = g->candidate;
     d->grouped = g->grouped;

@@ -33,6 +33,9 @@ enum {
  * field, with a compound. The narrow phase groups candidates by kind, so that neighbouring threads run the same
  * code. */
 enum { CU_KIND_PLANE, CU_KIND_CONVEX, CU_KIND_FACETS, CU_KIND_PARTS, CU_KINDS };
+/* Behind the kinds, those grouped candidates that have contacts. The count finds them, and only they are computed again
+ * when contacts are written: most near pairs do not touch. */
+enum { CU_TOUCHING = CU_KINDS, CU_GROUPS };
 
 /* Results of the kernels of detection, downloaded by the host. Each of bad_state, bad_radius, bad_sphere and free_wall
  * is the lowest slot of a body with that fault; CU_NONE: no body has it. */
@@ -51,8 +54,9 @@ struct CuFound {
      * contacts */
     unsigned long long sphere_sphere, candidates, sphere_fixed, general;
     unsigned long long
-        missing_spheres;        /* number of contacts that cu_count_missing_spheres has found */
-    uint32_t grouped[CU_KINDS]; /* number of grouped candidates of each CU_KIND_ */
+        missing_spheres; /* number of contacts that cu_count_missing_spheres has found */
+    uint32_t
+        grouped[CU_GROUPS]; /* number of grouped candidates of each CU_KIND_, and of CU_TOUCHING */
     unsigned long long
         unsupported; /* lowest pair of slots, a << 32 | b, whose shapes have no contact function; ~0: none */
 };
@@ -105,7 +109,9 @@ struct CuDetect {
     int64_t slots;         /* number, empty ones included */
     uint64_t sample_limit; /* talus_sample_limit */
     TalusWall *wall;       /* [grid->walls], in the order of ids; lengths in metres */
-    uint32_t *wall_slot;   /* [wall_capacity]: slots of the walls by shape, in any order */
+    uint16_t
+        *wall_group; /* [grid->walls]: filter.group of the walls, side by side; 0 without filters */
+    uint32_t *wall_slot; /* [wall_capacity]: slots of the walls by shape, in any order */
     uint32_t wall_capacity;
     /* by slot: fat radius in grid->unit, negated unless the body is a free sphere; 0: not in the grid, and no large
      * wall (measure_body) */
@@ -127,7 +133,8 @@ struct CuDetect {
     CuCandidate *candidate;      /* [found.candidates] */
     bool driven;                 /* some body is driven */
     bool complex_shapes, facets; /* as in CuTables */
-    uint32_t *grouped; /* [CU_KINDS][candidates]: indices of the grouped candidates of each kind */
+    uint32_t *
+        grouped; /* [CU_GROUPS][candidates]: indices of the grouped candidates of each kind, and of CU_TOUCHING */
     CuCheck check;
 };
 
@@ -137,6 +144,7 @@ struct CuDetect {
 struct CuGrid {
     CuArray<CuGridLayout> grid;
     CuArray<TalusWall> wall;
+    CuArray<uint16_t> wall_group;
     CuArray<uint32_t> wall_slot, scratch, cell_start, count, contact_count;
     CuArray<float> fat, ball_fat;
     CuArray<CuBall> ball;

@@ -309,6 +309,7 @@ static __device__ void lay_out_walls(const CuDetect &d)
             rank += talus_ranks_before(d.bodies.rank, other, slot);
         }
         d.wall[rank] = talus_make_wall(&d.bodies, &d.options, grid->drift, slot, 1.0);
+        d.wall_group[rank] = d.filter.group ? d.filter.group[slot] : 0;
         if (k >= unbounded)
             atomicAdd(&grid->class_count[cu_size_class(d.fat[slot], grid->edge_factor)],
                       (uint32_t)-1);
@@ -434,7 +435,7 @@ static __device__ void assign_levels(CuGridLayout *grid, const uint32_t *count, 
 static __device__ uint32_t driven_wall_index(const CuDetect &d, int w)
 {
     uint32_t problem_index = d.grid->found.members;
-    for (int k = 0; k < w; k++)
+    for (int k = 0; d.driven && k < w; k++)
         problem_index += d.bodies.mobility[d.wall[k].body] == TALUS_MOBILITY_DRIVEN;
     return problem_index;
 }

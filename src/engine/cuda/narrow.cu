@@ -150,20 +150,22 @@ static __device__ inline int candidate_kind(const CuDetect &d, CuCandidate c)
     return talus_shape_has(b, TALUS_TRAIT_FACETS) ? CU_KIND_FACETS : CU_KIND_CONVEX;
 }
 
-/* Adds candidate k to the grouped candidates of its kind, in any order: where its contacts are in the list does not
+/* Adds candidate k to a group, a CU_KIND_ or CU_TOUCHING, in any order: where its contacts are in the list does not
  * depend on that order. */
-static __device__ inline void group_candidate(const CuDetect &d, int candidates, CuCandidate c,
+static __device__ inline void group_candidate(const CuDetect &d, int candidates, int group,
                                               int64_t k)
 {
-    int kind = candidate_kind(d, c);
-    uint32_t at = atomicAdd(&d.grid->found.grouped[kind], 1u);
-    d.grouped[(int64_t)kind * candidates + at] = (uint32_t)k;
+    uint32_t at = atomicAdd(&d.grid->found.grouped[group], 1u);
+    d.grouped[(int64_t)group * candidates + at] = (uint32_t)k;
 }
 
-/* Returns the index in d.candidate of the i-th grouped candidate, kind after kind; -1 if there are not so many. */
-static __device__ inline int64_t grouped_candidate(const CuDetect &d, int candidates, int64_t i)
+/* Returns the index in d.candidate of the i-th grouped candidate, kind after kind, or with `touching` of the i-th of
+ * CU_TOUCHING; -1 if there are not so many. */
+static __device__ inline int64_t grouped_candidate(const CuDetect &d, int candidates, int64_t i,
+                                                   bool touching)
 {
-    for (int kind = 0; kind < CU_KINDS; kind++) {
+    const int end = touching ? (int)CU_GROUPS : (int)CU_KINDS;
+    for (int kind = touching ? (int)CU_TOUCHING : 0; kind < end; kind++) {
         uint32_t count = d.grid->found.grouped[kind];
         if (i < count)
             return d.grouped[(int64_t)kind * candidates + i];
@@ -205,7 +207,7 @@ static __global__ void count_or_group(CuDetect d, int candidates, uint32_t *coun
         if (find_sphere_contacts(d, c, &s))
             store_count(candidates, k, s.count, is_sphere_fixed(d, c), count, total);
         else
-            group_candidate(d, candidates, c, k);
+            group_candidate(d, candidates, candidate_kind(d, c), k);
     } else if (k == candidates) {
         store_count(candidates, k, 0, true, count, total);
     }
@@ -273,15 +275,16 @@ static __global__ void write_sphere_contacts(CuDetect d, int candidates, const u
 
 /* ---- all other pairs ---- */
 
-/* Counts the contacts of the grouped candidates, and adds the numbers to CuFound, or, if `write`, writes the contacts
- * to the list. One kernel for both, because it takes long to compile. Records in CuFound pairs without a contact
+/* Counts the contacts of the grouped candidates, adds the numbers to CuFound and groups those that touch; or, if `write`,
+ * writes the contacts of the latter to the list. One kernel for both, because it takes long to compile. Records in CuFound pairs without a contact
  * function. */
 static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_t *count,
                                              CuList list, bool write)
 {
     double total[2] = {0.0, 0.0};
     int64_t step = grid_stride(), k;
-    for (int64_t i = item_index(); (k = grouped_candidate(d, candidates, i)) >= 0; i += step) {
+    for (int64_t i = item_index(); (k = grouped_candidate(d, candidates, i, write)) >= 0;
+         i += step) {
         CuCandidate c = d.candidate[k];
         CuManifoldSink s;
         s.first = -1;
@@ -289,10 +292,13 @@ static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_
             s = writing_sink(d, candidates, count, list, c, k);
         if (!find_contacts(d, c, &s))
             atomicMin(&d.grid->found.unsupported, (unsigned long long)c.a << 32 | c.b);
-        if (write)
+        if (write) {
             sort_by_feature(list, s.first, s.count);
-        else
-            store_count(candidates, k, s.count, is_sphere_fixed(d, c), count, total);
+            continue;
+        }
+        store_count(candidates, k, s.count, is_sphere_fixed(d, c), count, total);
+        if (s.count > 0)
+            group_candidate(d, candidates, CU_TOUCHING, k);
     }
     if (write)
         return;
@@ -301,13 +307,20 @@ static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_
 
 /* ---- both ---- */
 
+/* Bytes of a candidate: two slots, states, sizes and shapes of two bodies (176 each), its counts. Bytes of a general
+ * contact that is written, without those of its bodies: frame, gap, arms, feature, pair, slot. Shapes, which bodies
+ * share, are not counted. */
+enum { PAIR_BYTES = 8 + 2 * 176 + 12, CONTACT_BYTES = 32 + 8 + 48 + 4 + 8 + 4 };
+
 TalusStatus cu_manifolds_count(const CuDetect *d, int candidates, uint32_t *count)
 {
     unsigned blocks = blocks_for((int64_t)candidates + 1, 128);
     launch_block(d->cu, count_or_group, blocks, 128, *d, candidates, count);
-    if (d->complex_shapes)
+    if (d->complex_shapes) {
+        talus_profile_expect_bytes((double)candidates * PAIR_BYTES);
         launch_block(d->cu, find_grouped_contacts, grouped_blocks(candidates), 128, *d, candidates,
                      count, CuList{}, false);
+    }
     return cu_scan(d->cu, count, count, 2 * ((int64_t)candidates + 1));
 }
 
@@ -315,7 +328,9 @@ void cu_manifolds_write(const CuDetect *d, int candidates, uint32_t *count, cons
 {
     launch(d->cu, write_sphere_contacts, blocks_for(candidates, 128), 128, *d, candidates, count,
            *list);
-    if (d->complex_shapes)
+    if (d->complex_shapes) {
+        talus_profile_expect_bytes((double)list->counts.general * CONTACT_BYTES);
         launch_block(d->cu, find_grouped_contacts, grouped_blocks(candidates), 128, *d, candidates,
                      count, *list, true);
+    }
 }

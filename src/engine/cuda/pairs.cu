@@ -302,9 +302,10 @@ template <int MODE> static __device__ inline void search_walls(Searcher &s)
     const CuDetect &d = *s.d;
     double reach = s.fat * (1.0 + 0.5 * d.options.envelope);
     int walls = s.not_free ? 0 : d.grid->walls;
+    int copy = (MODE & RICH) && d.filter.group ? d.filter.group[s.slot] >> 5 : 0;
     for (int w = 0; w < walls; w++) {
         const TalusWall &wall = d.wall[w];
-        if ((MODE & RICH) && d.filter.group && !talus_groups_meet(&d.filter, s.slot, wall.body))
+        if ((MODE & RICH) && d.wall_group[w] >> 5 != copy)
             continue; /* many copies of a scene have many walls */
         bool hit = outcome_known<MODE>(s)
                        ? s.mask >> s.tests & 1

@@ -8,14 +8,11 @@ enum { ROUNDS = 20 };
 
 /* Data shared by the operators of a context. */
 struct FaceShared {
-    CuArray<FaceState> device_state;  /* [FACE_STATES] */
-    CuArray<CuTally> device_tally;    /* FaceArgs.searched, then FaceArgs.split */
-    FaceState *seen_state;            /* pinned host memory, [2]: states of the last two requests */
-    cudaEvent_t request_done[2];      /* ends of the last two requests */
-    cudaGraphExec_t graph_of[2];      /* for one row and for three */
-    CuArray<unsigned> device_arrived; /* of the resident kernel's barriers */
-    int can_be_resident
-        [2]; /* by rows: 1: the resident kernel can be launched; -1: cannot; 0: unknown */
+    CuArray<FaceState> device_state; /* [FACE_STATES] */
+    CuArray<CuTally> device_tally;   /* FaceArgs.searched, then FaceArgs.split */
+    FaceState *seen_state;           /* pinned host memory, [2]: states of the last two requests */
+    cudaEvent_t request_done[2];     /* ends of the last two requests */
+    cudaGraphExec_t graph_of[2];     /* for one row and for three */
 };
 
 /* Guards the kernels' arguments in constant memory, which all contexts share: held for a whole run. */
@@ -26,7 +23,6 @@ static void clear_shared(void *at)
     FaceShared *shared = (FaceShared *)at;
     shared->device_state.clear();
     shared->device_tally.clear();
-    shared->device_arrived.clear();
     cudaFreeHost(shared->seen_state);
     for (cudaEvent_t event : shared->request_done)
         if (event)
@@ -44,7 +40,6 @@ static TalusStatus reserve_shared(CuContext *cu)
     TALUS_TRY(cu_get_owned(&cu->face, clear_shared, "steps on faces", &shared));
     TALUS_TRY(shared->device_state.reserve(FACE_STATES, "scalars"));
     TALUS_TRY(shared->device_tally.reserve((int)FACE_SEARCH_SUMS + (int)FACE_SPLIT_SUMS, "sums"));
-    TALUS_TRY(shared->device_arrived.reserve(1, "barriers"));
     if (!shared->seen_state) {
         cu_note_error(cu,
                       cudaMallocHost((void **)&shared->seen_state, 2 * sizeof *shared->seen_state),
@@ -139,36 +134,6 @@ template <int ROWS> static TalusStatus run_rounds(CuContext *cu, int iterations,
     }
 }
 
-/* True if the run can be one kernel. */
-template <int ROWS> static bool is_resident(CuContext *cu, const TalusOperator *op)
-{
-    int *can = &shared_of(cu)->can_be_resident[ROWS == 3];
-    if (op->blocks > FACE_RESIDENT_CONTACTS)
-        return false;
-    if (!*can)
-        *can = can_run_together(cu, face_resident<ROWS>, FACE_THREADS) ? 1 : -1;
-    return *can > 0;
-}
-
-/* Launches the whole run as one kernel and writes the last state to *end. */
-template <int ROWS> static TalusStatus run_resident(CuContext *cu, FaceState *end)
-{
-    const FaceShared *shared = shared_of(cu);
-    cu_zero(cu, shared->device_arrived.at, sizeof *shared->device_arrived.at);
-    launch_cooperative(cu, face_resident<ROWS>, RESIDENT_BLOCKS, FACE_THREADS,
-                       shared->device_arrived.at);
-    cu_get(cu, end, &shared->device_state.at[FACE_DECIDED], sizeof *end);
-    return cu_check(cu);
-}
-
-/* Does the run; writes the last state to *end. */
-template <int ROWS>
-static TalusStatus run_all(CuContext *cu, const TalusOperator *op, int iterations, FaceState *end)
-{
-    return is_resident<ROWS>(cu, op) ? run_resident<ROWS>(cu, end)
-                                     : run_rounds<ROWS>(cu, iterations, end);
-}
-
 /* ---- a run ---- */
 
 /* Returns the kernels' arguments, without `wrench`. */
@@ -241,8 +206,8 @@ TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state
     put_state(cu, state);
     cu_zero(cu, args.searched,
             ((int)FACE_SEARCH_SUMS + (int)FACE_SPLIT_SUMS) * sizeof *args.searched);
-    TALUS_TRY(op->rows == 1 ? run_all<1>(cu, op, run->iterations, &end)
-                            : run_all<3>(cu, op, run->iterations, &end));
+    TALUS_TRY(op->rows == 1 ? run_rounds<1>(cu, run->iterations, &end)
+                            : run_rounds<3>(cu, run->iterations, &end));
     state->norm = end.norm;
     state->pnp = end.pnp;
     state->active = end.active;

@@ -28,14 +28,11 @@
 #include "backend/cuda/ops/operator.h"
 
 /* Threads per block and blocks: FACE_BODY_ of the bodies' kernel, FACE_ of the other two, whose 264 * 512 threads take
- * one contact each up to 135,168 contacts. With up to FACE_RESIDENT_CONTACTS contacts a run is one kernel
- * (face_resident), whose threads take two each. */
+ * one contact each up to 135,168 contacts. */
 #ifdef TALUS_EMULATED
 enum { FACE_BODY_THREADS = 16, FACE_BODY_BLOCKS = 3, FACE_THREADS = 32, FACE_BLOCKS = 3 };
-enum { FACE_RESIDENT_CONTACTS = 130 };
 #else
 enum { FACE_BODY_THREADS = 256, FACE_BODY_BLOCKS = 528, FACE_THREADS = 512, FACE_BLOCKS = 264 };
-enum { FACE_RESIDENT_CONTACTS = 135168 };
 #endif
 
 /* Task of a round. */

@@ -3,7 +3,6 @@
 #define TALUS_BACKEND_CUDA_ITERATE_FACE_KERNELS_H
 
 #include "backend/cuda/device/follow.h"
-#include "backend/cuda/device/together.h"
 #include "backend/cuda/iterate/face.h"
 
 extern "C" {
@@ -18,10 +17,11 @@ __constant__ FaceArgs face;
 
 /* ---- sums ---- */
 
-/* True if this block of threads has contacts, in product and update. */
-static __device__ inline bool has_contacts()
+/* Returns the number of blocks of the kernels product and update that have contacts. */
+static __device__ inline int blocks_with_contacts()
 {
-    return (int64_t)blockIdx.x * FACE_THREADS < face.op.blocks;
+    int busy = (face.op.blocks + FACE_THREADS - 1) / FACE_THREADS;
+    return busy < FACE_BLOCKS ? busy : (int)FACE_BLOCKS;
 }
 
 /* Calls item(i, terms) for each contact i of this thread, in the kernels product and update, and adds the terms, the
@@ -84,9 +84,9 @@ template <int ROWS> static __device__ inline void choose_task(FaceState &s, cons
     }
 }
 
-/* LANES: threads per body, RESIDENT_FACE_LANES of the resident kernel, which has fewer. AHEAD: contacts that a thread loads together, with one row. One thread per body, one contact
+/* LANES: threads per body. AHEAD: contacts that a thread loads together, with one row. One thread per body, one contact
  * at a time, would have too few loads under way to use the bandwidth of memory. */
-enum { LANES = 4, RESIDENT_FACE_LANES = 2, AHEAD = 2 };
+enum { LANES = 4, AHEAD = 2 };
 
 /* The scalars that the bodies' kernel needs. */
 struct FaceDecision {
@@ -158,16 +158,16 @@ static __device__ inline void sum_incident_impulses(const double *x, int32_t beg
             add_incidence_wrench<ROWS>(face.op, impulses, face.op.incidence[k], sum);
 }
 
-/* Sums this thread's share, every SHARES-th entry, of the impulses S x on a body with the range `span` in `incidence`.
+/* Sums this thread's share, every LANES-th entry, of the impulses S x on a body with the range `span` in `incidence`.
  * Returns false, with sum 0, if the body is block-summed. */
-template <int ROWS, int SHARES>
+template <int ROWS>
 static __device__ inline bool sum_thread_part(const double *x, int2 span, double (&sum)[6])
 {
     for (int k = 0; k < 6; k++)
         sum[k] = 0.0;
     if (span.y - span.x > BLOCK_SUM_ABOVE)
         return false;
-    sum_incident_impulses<ROWS>(x, span.x + (int)threadIdx.x % SHARES, span.y, SHARES, sum);
+    sum_incident_impulses<ROWS>(x, span.x + (int)threadIdx.x % LANES, span.y, LANES, sum);
     return true;
 }
 
@@ -210,58 +210,46 @@ static __device__ __attribute__((noinline)) void move_block_summed(const double 
 {
     double sum[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
     sum_incident_impulses<ROWS>(x, face.op.incidence_start[b] + (int)threadIdx.x,
-                                face.op.incidence_start[b + 1], (int)blockDim.x, sum);
+                                face.op.incidence_start[b + 1], FACE_BODY_THREADS, sum);
     reduce_block<6, 0>(sum);
     if (threadIdx.x == 0)
         store_velocity(b, now, sum);
 }
 
-/* Returns the number of the body that this thread of a bodies' kernel sums first, with SHARES threads per body. */
-template <int SHARES> static __device__ inline int first_body()
+/* The bodies' kernel. A thread's first body is summed, with phi or x, before the task is known; a proportioning sums it
+ * again, with beta. Blocks without bodies return, except block 0, which stores the state. */
+template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 4) face_bodies()
 {
-    return (int)(blockIdx.x * (blockDim.x / SHARES) + threadIdx.x / SHARES);
-}
-
-/* The bodies' part of a round, with SHARES threads per body; span: incidence_span of the thread's first body, which is
- * summed, with phi or x, before the task is known; a proportioning sums it again, with beta. Blocks without bodies
- * return, except block 0, which stores the state. */
-template <int ROWS, int SHARES> static __device__ inline void move_bodies(int2 span)
-{
-    const int abreast = (int)(blockDim.x / SHARES), stride = (int)gridDim.x * abreast;
-    int first = (int)blockIdx.x * abreast, b = first_body<SHARES>();
+    enum { BODIES = FACE_BODY_THREADS / LANES };
+    const int stride = FACE_BODY_BLOCKS * BODIES;
+    int first = (int)blockIdx.x * BODIES, b = first + (int)threadIdx.x / LANES;
+    int2 span = incidence_span(b);
     double sum[6];
+    await_previous_kernel();
     if (blockIdx.x == 0)
         clear_tallies(face.searched, FACE_SEARCH_SUMS);
-    const int begin = (int)(gridDim.x - 1 - blockIdx.x);
+    const int begin = FACE_BODY_BLOCKS - 1 - (int)blockIdx.x;
     const bool idle = first >= face.op.bodies && begin >= face.op.block_summed_count;
     if (face.state[FACE_UPDATED].stop || (idle && blockIdx.x > 0))
         return;
     const double *from = face.state[FACE_UPDATED].task == FACE_DECIDE ? face.phi : face.x;
-    bool summed = sum_thread_part<ROWS, SHARES>(from, span, sum);
+    bool summed = sum_thread_part<ROWS>(from, span, sum);
     const FaceDecision now = compute_task<ROWS>();
     if (now.stop || now.task == FACE_PROJECT)
         return;
     if (now.task == FACE_PROPORTION) {
         from = face.w;
-        summed = sum_thread_part<ROWS, SHARES>(from, span, sum);
+        summed = sum_thread_part<ROWS>(from, span, sum);
     }
     for (; first < face.op.bodies; first += stride) {
-        sum_lanes<SHARES>(sum);
-        if (summed && b < face.op.bodies && threadIdx.x % SHARES == 0)
+        sum_lanes<LANES>(sum);
+        if (summed && b < face.op.bodies && threadIdx.x % LANES == 0)
             store_velocity(b, now, sum);
         b += stride;
-        summed = sum_thread_part<ROWS, SHARES>(from, incidence_span(b), sum);
+        summed = sum_thread_part<ROWS>(from, incidence_span(b), sum);
     }
-    for (int h = begin; h < face.op.block_summed_count; h += (int)gridDim.x)
+    for (int h = begin; h < face.op.block_summed_count; h += FACE_BODY_BLOCKS)
         move_block_summed<ROWS>(from, face.op.block_summed[h], now);
-}
-
-/* The bodies' kernel. */
-template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 4) face_bodies()
-{
-    int2 span = incidence_span(first_body<LANES>());
-    await_previous_kernel();
-    move_bodies<ROWS, LANES>(span);
 }
 
 /* ---- product ---- */
@@ -331,17 +319,19 @@ static __device__ inline void load_multiplied_block(FaceTask task, double cg_bet
         v[k] += cg_beta * old[k];
 }
 
-/* The product's part of a round: in a search p, N p and the search sums, else g at x. Does nothing after a stop and for
+/* The product's kernel: in a search p, N p and the search sums, else g at x. Does nothing after a stop and for
  * FACE_PROJECT. */
-template <int ROWS> static __device__ inline void multiply_contacts()
+template <int ROWS>
+static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_product()
 {
+    await_previous_kernel();
     if (blockIdx.x == 0)
         clear_tallies(face.split, FACE_SPLIT_SUMS);
     const FaceState *s = &face.state[FACE_DECIDED];
     const FaceTask task = s->task;
     const bool search = is_search(task), tested = s->tested;
     const double cg_beta = search ? s->cg_beta : 0.0;
-    if (s->stop || task == FACE_PROJECT || !has_contacts())
+    if (s->stop || task == FACE_PROJECT || (int)blockIdx.x >= blocks_with_contacts())
         return;
     const CuMotion motion = {(const double(*)[8])face.velocity, nullptr, !search};
     auto multiply = [&](int64_t i, double(&sums)[FACE_SEARCH_SUMS]) {
@@ -354,14 +344,6 @@ template <int ROWS> static __device__ inline void multiply_contacts()
             store_gradient_block((int)i, tested, v, u, sums);
     };
     sum_contacts<FACE_SEARCH_SUMS>(face.searched, -HUGE_VAL, multiply);
-}
-
-/* The product's kernel. */
-template <int ROWS>
-static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_product()
-{
-    await_previous_kernel();
-    multiply_contacts<ROWS>();
 }
 
 /* ---- update ---- */
@@ -560,47 +542,22 @@ static __device__ inline void update_block(int i, const FaceMove &move,
         split_block<ROWS>(i, mu, move.step, x, g, sums);
 }
 
-/* The update's part of a round (plan_move). */
-template <int ROWS> static __device__ inline void update_contacts()
+/* The update's kernel (plan_move). After a stop it only copies the stop to state FACE_UPDATED. */
+template <int ROWS>
+static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_update()
 {
-    if (!has_contacts())
+    await_previous_kernel();
+    if (face.state[FACE_DECIDED].stop) {
+        if (item_index() == 0)
+            face.state[FACE_UPDATED].stop = true;
+        return;
+    }
+    if ((int)blockIdx.x >= blocks_with_contacts())
         return;
     const FaceMove move = compute_move();
     sum_contacts<FACE_SPLIT_SUMS>(face.split, 0.0, [&](int64_t i, double(&sums)[FACE_SPLIT_SUMS]) {
         update_block<ROWS>((int)i, move, sums);
     });
-}
-
-/* The update's kernel. After a stop it only copies the stop to state FACE_UPDATED. */
-template <int ROWS>
-static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_update()
-{
-    await_previous_kernel();
-    if (!face.state[FACE_DECIDED].stop)
-        update_contacts<ROWS>();
-    else if (item_index() == 0)
-        face.state[FACE_UPDATED].stop = true;
-}
-
-/* ---- all rounds ---- */
-
-/* A whole run in one kernel, for problems that are small enough for its RESIDENT_BLOCKS blocks: barriers take less time
- * than the ends and beginnings of kernels. *arrived: await_all_blocks. */
-template <int ROWS>
-static __global__ void __launch_bounds__(FACE_THREADS, 1) face_resident(unsigned *arrived)
-{
-    const int2 span = incidence_span(first_body<RESIDENT_FACE_LANES>());
-    unsigned goal = 0;
-    for (;;) {
-        update_contacts<ROWS>();
-        await_all_blocks(arrived, goal);
-        move_bodies<ROWS, RESIDENT_FACE_LANES>(span);
-        await_all_blocks(arrived, goal);
-        if (face.state[FACE_DECIDED].stop)
-            return;
-        multiply_contacts<ROWS>();
-        await_all_blocks(arrived, goal);
-    }
 }
 
 #endif

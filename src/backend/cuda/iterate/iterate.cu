@@ -19,8 +19,10 @@ extern "C" {
  * may ask earlier, but not before a sixteenth of them. */
 enum { REFINE_AFTER = 400 };
 
-/* BATCH: minimum number of steps in a graph. GRAPHS_PER_REQUEST: graphs between two downloads of the state. */
-enum { BATCH = 20, GRAPHS_PER_REQUEST = 1 };
+/* BATCH: minimum number of steps in a graph. PROMPT: number of graphs at the start of a run after each of which the
+ * host waits for the state. Most runs are short: kernels that were launched ahead and find that the run has stopped take
+ * longer than waiting. Later graphs are launched while the one before still runs. */
+enum { BATCH = 10, PROMPT = 4 };
 
 /* What a run in single precision leaves for the run that continues it. */
 struct Kept {
@@ -251,22 +253,21 @@ static void capture_batch(const Stretch *s, int check)
     });
 }
 
-/* Starts the download of both states, as request number `request`, and waits for the previous request. True if its
- * states say that the steps have stopped; false for request 0. */
+/* Starts the download of both states, as request number `request`, and waits for it or, from request PROMPT on, for the
+ * one before. True if the states that have come say that the steps have stopped. */
 static bool poll_stopped(CuContext *cu, int request)
 {
     const Shared *shared = shared_of(cu);
+    const int awaited = request < PROMPT ? request : request - 1;
     IterateState *now = shared->seen_state + 2 * (request & 1);
-    const IterateState *before = shared->seen_state + 2 * (~request & 1);
+    const IterateState *seen = shared->seen_state + 2 * (awaited & 1);
     cu_note_error(cu,
                   cudaMemcpyAsync(now, shared->device_state.at, 2 * sizeof *now,
                                   cudaMemcpyDeviceToHost, cu->stream),
                   "copy out");
     cu_note_error(cu, cudaEventRecord(shared->request_done[request & 1], cu->stream), "event");
-    if (request == 0)
-        return false;
-    cu_note_error(cu, cudaEventSynchronize(shared->request_done[~request & 1]), "wait");
-    return before[0].stop || before[1].stop;
+    cu_note_error(cu, cudaEventSynchronize(shared->request_done[awaited & 1]), "wait");
+    return seen[0].stop || seen[1].stop;
 }
 
 /* Launches batches while more steps are left than a batch has: the last step of a run always measures, in a batch only
@@ -279,11 +280,10 @@ static bool launch_batches(Stretch *s)
         return true;
     if (s->left - s->launched > steps && (!s->batch->graph || s->batch->check != check))
         capture_batch(s, check);
-    for (int number = 1; s->left - s->launched > steps; number++) {
+    for (int request = 0; s->left - s->launched > steps; request++) {
         cu_note_error(s->cu, cudaGraphLaunch(s->batch->graph, s->cu->stream), "graph");
         s->launched += steps;
-        if (number % GRAPHS_PER_REQUEST == 0 &&
-            poll_stopped(s->cu, number / GRAPHS_PER_REQUEST - 1))
+        if (poll_stopped(s->cu, request))
             return false;
     }
     return true;
