@@ -37,19 +37,25 @@ TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
     return talus_norm(bodies->spin[i]) * bodies->radius[i];
 }
 
-/* Upper bound on the speed at which rotation of body i may close a gap, m/s: the surface speed. The rotation of a
- * sphere, and that of a revolve about its axis, do not count: they move the surface only along itself. */
-TALUS_INLINE double talus_closing_spin_speed(const TalusBodyView *bodies, uint32_t i)
+/* Upper bound on the speed at which rotation of body i, of surface speed `speed`, may close a gap, m/s: the surface
+ * speed. The rotation of a sphere, and that of a revolve about its axis, do not count: they move the surface only along
+ * itself. */
+TALUS_INLINE double talus_closing_part(const TalusBodyView *bodies, uint32_t i, double speed)
 {
     TalusShapeKind kind = talus_body_kind(bodies, i);
     if (kind == TALUS_SHAPE_SPHERE)
         return 0.0;
-    double speed = talus_surface_speed(bodies, i);
     if (kind != TALUS_SHAPE_REVOLVE || speed == 0.0)
         return speed;
     TalusVec3 across = talus_rotate_back(bodies->orientation[i], bodies->spin[i]);
     across.z = 0.0;
     return talus_norm(across) * bodies->radius[i];
+}
+
+/* talus_closing_part of the surface speed of body i. */
+TALUS_INLINE double talus_closing_spin_speed(const TalusBodyView *bodies, uint32_t i)
+{
+    return talus_closing_part(bodies, i, talus_surface_speed(bodies, i));
 }
 
 /* Upper bound on the sliding speed of two bodies. */
@@ -84,10 +90,13 @@ TALUS_INLINE double talus_envelope_without_closing(const TalusDetectOptions *opt
 TALUS_INLINE double talus_envelope_base(const TalusBodyView *bodies,
                                         const TalusDetectOptions *options, uint32_t a, uint32_t b)
 {
-    double spin = talus_closing_spin_speed(bodies, a) + talus_closing_spin_speed(bodies, b);
+    TalusVec3 v = talus_sub(talus_body_velocity(bodies, a), talus_body_velocity(bodies, b));
+    double of_a = talus_surface_speed(bodies, a), of_b = talus_surface_speed(bodies, b);
+    double spin =
+        talus_closing_part(bodies, a, of_a) + talus_closing_part(bodies, b, of_b);
     return talus_envelope_without_closing(options,
                                           talus_pair_size(bodies->size[a], bodies->size[b]), spin,
-                                          talus_sliding_speed(bodies, a, b));
+                                          talus_norm(v) + (of_a + of_b));
 }
 
 /* Upper bound of the envelope over all normals: `base`, the envelope without the closing speed, plus h times the

@@ -129,24 +129,6 @@ double *talus_problem_lengths(TalusProblem *p)
     return p->length;
 }
 
-/* ---- each body's contacts ---- */
-
-/* Returns the index of the wrench record of contact i for its body a (side 0) or b (1): contacts of spheres have one
- * record, general contacts one for each body. */
-static int record_of(const TalusOperator *op, int i, int side)
-{
-    int general = i - op->sphere_sphere - op->sphere_fixed;
-    return general < 0 ? i : i + general + side;
-}
-
-/* TalusIncidenceFn: the entries of op->incidence. Bodies that impulses do not move get none: a drum would have
- * thousands, which nothing reads. */
-static int32_t incidence_entry(const void *context, const TalusOperator *op, int i, int side)
-{
-    (void)context;
-    return talus_body_yields(op, op->pair[i][side]) ? 2 * record_of(op, i, side) + side : -1;
-}
-
 /* Rejects the problem unless its last op->joints blocks are free joints. */
 static TalusStatus check_joints(const TalusOperator *op)
 {
@@ -163,7 +145,7 @@ TalusStatus talus_problem_finish(TalusProblem *p)
 {
     p->has_certificate = false; /* that of the previous problem */
     TALUS_TRY(check_joints(&p->op));
-    talus_list_incidences(&p->op, incidence_entry, NULL, p->op.incidence_start, p->op.incidence);
+    talus_list_incidences(&p->op, NULL, NULL, p->op.incidence_start, p->op.incidence);
     TALUS_TRY(talus_backend_cpu.op.reserve_scratch(&p->op));
     TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_fill_diagonals(p);
