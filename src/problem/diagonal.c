@@ -35,10 +35,10 @@ static void fill_general_of_three(const TalusOperator *op, int i, double block[9
     lane_gather(op->inverse_inertia[a], of_b, 3, inertia);
     for (int k = 0; k < 3; k++)
         r[k] = (Lane){arm[k], arm[3 + k]};
+    double axes[3][3];
+    talus_frame_axes(op->frame[i], axes);
     for (int k = 0; k < 3; k++) {
-        double local[3] = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0}, world[3];
-        talus_frame_to_world(op->frame[i], local, world);
-        const Lane axis[3] = {lane(world[0]), lane(world[1]), lane(world[2])}, *t = turn[k];
+        const Lane axis[3] = {lane(axes[k][0]), lane(axes[k][1]), lane(axes[k][2])}, *t = turn[k];
         lane_cross(r, axis, turn[k]);
         turned[k][0] = inertia[0] * t[0] + inertia[3] * t[1] + inertia[4] * t[2];
         turned[k][1] = inertia[3] * t[0] + inertia[1] * t[1] + inertia[5] * t[2];

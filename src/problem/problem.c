@@ -144,6 +144,7 @@ static TalusStatus check_joints(const TalusOperator *op)
 TalusStatus talus_problem_finish(TalusProblem *p)
 {
     p->has_certificate = false; /* that of the previous problem */
+    p->scratch.velocity_of = NULL;
     TALUS_TRY(check_joints(&p->op));
     talus_list_incidences(&p->op, NULL, NULL, p->op.incidence_start, p->op.incidence);
     TALUS_TRY(talus_backend_cpu.op.reserve_scratch(&p->op));
@@ -236,6 +237,26 @@ void talus_problem_offset(TalusProblem *p, double *q)
 const double (*talus_problem_velocities(TalusProblem *p))[8]
 {
     talus_backend_cpu.op.body_velocities(&p->op, p->gamma, true, p->scratch.velocity);
+    return (const double(*)[8])p->scratch.velocity;
+}
+
+/* Writes 1/m and k, which the terms of a residual have replaced, to the velocity records again. */
+static void restore_masses(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const TalusProblem *p = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        p->scratch.velocity[i][3] = p->op.body[i][3];
+        p->scratch.velocity[i][7] = p->op.body[i][7];
+    }
+}
+
+const double (*talus_problem_solved_velocities(TalusProblem *p))[8]
+{
+    if (!p->gamma || p->scratch.velocity_of != p->gamma)
+        return talus_problem_velocities(p);
+    talus_parallel(p->op.pool, p->op.bodies, BODY_GRAIN, restore_masses, p);
+    p->scratch.velocity_of = NULL;
     return (const double(*)[8])p->scratch.velocity;
 }
 

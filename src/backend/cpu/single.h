@@ -16,6 +16,7 @@ typedef struct SingleUnits {
     double speed;        /* m/s */
     double inverse_mass; /* 1/kg */
     double impulse;      /* N s: speed / inverse_mass */
+    double per_speed, per_inverse_mass, per_impulse; /* 1 / unit, exact */
 } SingleUnits;
 
 /* Factor of mu in single precision, so that the rounding of floats takes hardly any impulse out of its cone. */

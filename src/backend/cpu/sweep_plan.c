@@ -93,8 +93,8 @@ static double fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i
 {
     const TalusOperator *op = sweep->op;
     const SingleUnits *unit = &sweep->single.unit;
-    const double per_impulse = 1.0 / unit->impulse, per_speed = 1.0 / unit->speed;
-    const double per_mass = 1.0 / unit->inverse_mass;
+    const double per_impulse = unit->per_impulse, per_speed = unit->per_speed;
+    const double per_mass = unit->per_inverse_mass;
     StepRule rule = block_rule(sweep, i);
     double world[3], impulses = 0.0, speeds = 0.0;
     write_world_impulse(op, gamma, i, world);

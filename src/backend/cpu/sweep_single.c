@@ -119,7 +119,7 @@ KERNEL void add_impulse(TalusSweep *sweep, int body, double sign, const double a
     if (!talus_body_yields(sweep->op, body))
         return; /* other threads may read this body at the same time */
     float *w = sweep->single.velocity[body];
-    double v[8], per_speed = 1.0 / sweep->single.unit.speed;
+    double v[8], per_speed = sweep->single.unit.per_speed;
     body_velocity(sweep, body, v);
     talus_body_add_impulse(sweep->op, body, sign, arm, dp, v);
     for (int k = 0; k < 3; k++) {
@@ -228,7 +228,7 @@ static void write_inertia(const double m[6], double per_mass, float column[12])
 static void start_bodies_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusSweep *sweep = context;
-    const double per_mass = 1.0 / sweep->single.unit.inverse_mass;
+    const double per_mass = sweep->single.unit.per_inverse_mass;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
         float *w = sweep->single.velocity[i];
