@@ -86,17 +86,38 @@ TALUS_INLINE double talus_envelope_without_closing(const TalusDetectOptions *opt
            options->h * (spin + options->friction * sliding + 2.0 * options->reference_speed);
 }
 
+/* Speeds by the rotation of one body, m/s: what its pairs need for their envelopes. */
+typedef struct TalusSpinSpeeds {
+    double surface; /* talus_surface_speed */
+    double closing; /* talus_closing_spin_speed */
+} TalusSpinSpeeds;
+
+/* Returns the speeds of body i, whose slot must not be dead. */
+TALUS_INLINE TalusSpinSpeeds talus_spin_speeds(const TalusBodyView *bodies, uint32_t i)
+{
+    double surface = talus_surface_speed(bodies, i);
+    TalusSpinSpeeds speeds = {surface, talus_closing_part(bodies, i, surface)};
+    return speeds;
+}
+
+/* Envelope of two bodies without the closing speed, given their velocities and spin speeds. */
+TALUS_INLINE double talus_envelope_base_of(const TalusBodyView *bodies,
+                                           const TalusDetectOptions *options, uint32_t a,
+                                           uint32_t b, TalusVec3 va, TalusVec3 vb,
+                                           TalusSpinSpeeds of_a, TalusSpinSpeeds of_b)
+{
+    return talus_envelope_without_closing(
+        options, talus_pair_size(bodies->size[a], bodies->size[b]), of_a.closing + of_b.closing,
+        talus_norm(talus_sub(va, vb)) + (of_a.surface + of_b.surface));
+}
+
 /* Envelope of two bodies without the closing speed. */
 TALUS_INLINE double talus_envelope_base(const TalusBodyView *bodies,
                                         const TalusDetectOptions *options, uint32_t a, uint32_t b)
 {
-    TalusVec3 v = talus_sub(talus_body_velocity(bodies, a), talus_body_velocity(bodies, b));
-    double of_a = talus_surface_speed(bodies, a), of_b = talus_surface_speed(bodies, b);
-    double spin =
-        talus_closing_part(bodies, a, of_a) + talus_closing_part(bodies, b, of_b);
-    return talus_envelope_without_closing(options,
-                                          talus_pair_size(bodies->size[a], bodies->size[b]), spin,
-                                          talus_norm(v) + (of_a + of_b));
+    return talus_envelope_base_of(bodies, options, a, b, talus_body_velocity(bodies, a),
+                                  talus_body_velocity(bodies, b), talus_spin_speeds(bodies, a),
+                                  talus_spin_speeds(bodies, b));
 }
 
 /* Upper bound of the envelope over all normals: `base`, the envelope without the closing speed, plus h times the
