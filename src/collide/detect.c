@@ -210,9 +210,8 @@ static bool write_pair(ContactWriter *w, TalusPair pair)
     w->b = pair.b;
     w->va = talus_body_velocity(v, pair.a);
     w->vb = talus_body_velocity(v, pair.b);
-    w->envelope_base =
-        talus_envelope_base_of(v, w->d->options, pair.a, pair.b, w->va, w->vb,
-                               w->d->spin_speeds[pair.a], w->d->spin_speeds[pair.b]);
+    w->envelope_base = talus_envelope_base_of(v, w->d->options, pair.a, pair.b, w->va, w->vb,
+                                              w->d->spin_speeds[pair.a], w->d->spin_speeds[pair.b]);
     double reach = talus_envelope_reach(w->envelope_base, w->d->options->h, w->va, w->vb);
     return talus_narrow(&a, &b, reach, write_point, w);
 }

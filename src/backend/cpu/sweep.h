@@ -42,7 +42,7 @@ typedef struct SinglePack {
 
 /* Arms of a pack of four general contacts, which is a SinglePack in all else. */
 typedef struct PackArms {
-    Lane4 a[3], b[3]; /* over l, as in operator.h */
+    Lane4 a[3], b[3];      /* over l, as in operator.h */
     uint8_t moves[LANES4]; /* PACK_MOVES_A, PACK_MOVES_B: impulses move that body of the lane */
 } PackArms;
 enum { PACK_MOVES_A = 1, PACK_MOVES_B = 2 };
@@ -80,7 +80,7 @@ typedef struct SingleState {
      * columns of inverse inertias, each (x, y, z, 0), in units of inverse masses. */
     PackArms *arms;
     float (*inertia)[12];
-    float *term;      /* in the memory of TalusSweep.term, in units of speed^2 */
+    float *term; /* in the memory of TalusSweep.term, in units of speed^2 */
     /* Bound of the speeds that are rounded, m/s: contact velocities at the start and impulses times the diagonal. */
     double bound;
 } SingleState;

@@ -81,9 +81,8 @@ static void fill_arms_lane(TalusSweep *sweep, PackArms *arms, int k, int i, doub
         lane4_set(&arms->a[c], k, (float)arm[c]);
         lane4_set(&arms->b[c], k, (float)arm[3 + c]);
     }
-    arms->moves[k] =
-        (uint8_t)((talus_body_yields(op, pair[0]) ? PACK_MOVES_A : 0) |
-                  (talus_body_yields(op, pair[1]) ? PACK_MOVES_B : 0));
+    arms->moves[k] = (uint8_t)((talus_body_yields(op, pair[0]) ? PACK_MOVES_A : 0) |
+                               (talus_body_yields(op, pair[1]) ? PACK_MOVES_B : 0));
 }
 
 /* fill_lane in single precision, in their units, with contact velocity u at the start. Returns a bound of the speeds
@@ -371,7 +370,8 @@ static TalusStatus reserve_colours(TalusSweep *sweep)
     size_t room = (bytes + sizeof *sweep->pack - 1) / sizeof *sweep->pack;
     TALUS_TRY(TALUS_GROW(sweep->pack, packs > room ? packs : room, 0, "contact packs"));
     TALUS_TRY(TALUS_GROW(sweep->item, items, 0, "contact items"));
-    TALUS_TRY(talus_sweep_reserve_terms(sweep, (int64_t)(terms > single_terms ? terms : single_terms)));
+    TALUS_TRY(
+        talus_sweep_reserve_terms(sweep, (int64_t)(terms > single_terms ? terms : single_terms)));
     TALUS_TRY(reserve_heavy(sweep));
     if (!single)
         return TALUS_OK;
