@@ -10,7 +10,7 @@
 #   --repeat K      run every case K times and keep the one that took least CPU time (default 1)
 #   --curve         cost against overlap as well: Talus and LAMMPS at several stiffnesses each
 #   --save          write bench/results/DATE-MACHINE.md as well
-#   --boxes N       instead a heap of N boxes: Talus with 4 and 6 sweeps a step beside Bullet with 10 and 50
+#   --boxes N       instead a heap of N boxes: Talus with 6 and 8 sweeps a step beside Bullet with 10 and 50
 #                   iterations (bench/peers/heap.sh, which has more options)
 #
 # Everything runs on one thread and is measured in CPU seconds of the stepping alone; compare ratios
@@ -444,8 +444,8 @@ save_report() {
 }
 
 bench_boxes() {
-    sh "$root/bench/peers/heap.sh" --boxes "$boxes" --iterations 10 --budget 4
-    sh "$root/bench/peers/heap.sh" --boxes "$boxes" --iterations 50 --budget 6
+    sh "$root/bench/peers/heap.sh" --boxes "$boxes" --iterations 10 --budget 6
+    sh "$root/bench/peers/heap.sh" --boxes "$boxes" --iterations 50 --budget 8
 }
 
 parse_options "$@"

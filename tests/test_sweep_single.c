@@ -15,6 +15,9 @@ static const TalusBackend *const cpu = &talus_backend_cpu;
 static const TalusSweepOptions over_relaxed = {
     .order = TALUS_ORDER_COLOURED, .single = true, .omega = 1.5, .rho = 1.0};
 
+/* Part of the bodies that are no spheres from which on most contacts are general, and in packs too. */
+#define MOST 0.8
+
 /* A heap of spheres, some other bodies among them if `general` is not 0, under ccp or Coulomb's law. */
 static ModelCase make_case(double mu, double general, int law, TalusPool *pool)
 {
@@ -90,15 +93,15 @@ static void check_problem_alike(TestProblem *p, int rows)
 
 TEST(single_follows_double)
 {
-    static const double general[] = {0.0, 0.3};
-    for (int form = 0; form < 8; form++) {
+    static const double general[] = {0.0, 0.3, MOST};
+    for (int form = 0; form < 12; form++) {
         TalusSweepOptions options = over_relaxed;
-        int law = form / 2 % 2 ? TALUS_LAW_COULOMB : TALUS_LAW_CCP;
-        ModelCase c = make_case(0.4, general[form % 2], law, NULL);
+        int law = form % 2 ? TALUS_LAW_COULOMB : TALUS_LAW_CCP;
+        ModelCase c = make_case(0.4, general[form / 4], law, NULL);
         CHECK(!c.op->mixed_sets);
         options.coulomb = law == TALUS_LAW_COULOMB;
-        options.rho = form / 4 ? 0.9 : 1.0;
-        options.metric = form / 4 ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC;
+        options.rho = form / 2 % 2 ? 0.9 : 1.0;
+        options.metric = form / 2 % 2 ? TALUS_METRIC_TRACE : TALUS_METRIC_ANISOTROPIC;
         for (int sweeps = 1; sweeps <= 9; sweeps += 4)
             check_alike(c.op, options, sweeps);
         free_model_case(&c);
@@ -107,8 +110,21 @@ TEST(single_follows_double)
 
 TEST(contacts_without_friction)
 {
-    TestProblem p = make_heap(&(HeapOptions){91, 8, 8, 7, 0.0, 0.02, 0.0});
-    check_problem_alike(&p, 1);
+    for (int form = 0; form < 2; form++) {
+        TestProblem p = make_heap(&(HeapOptions){91, 8, 8, 7, 0.0, 0.02, form * MOST});
+        check_problem_alike(&p, 1);
+    }
+}
+
+/* Where general contacts are few they are items, in double precision; where they are the most they are in packs. */
+TEST(general_contacts_are_the_most)
+{
+    ModelCase few = make_case(0.4, 0.3, TALUS_LAW_CCP, NULL);
+    ModelCase most = make_case(0.4, MOST, TALUS_LAW_CCP, NULL);
+    CHECK(few.op->general > 0 && few.op->general < few.op->sphere_sphere + few.op->sphere_fixed);
+    CHECK(most.op->general > most.op->sphere_sphere + most.op->sphere_fixed);
+    free_model_case(&few);
+    free_model_case(&most);
 }
 
 /* Contacts of a heavy body are items, which change together; the others, in packs, share its velocities. */
@@ -119,9 +135,9 @@ TEST(a_heavy_body_among_packs)
 }
 
 /* Bodies that move at 1 km/s together: rounding is relative to what the sweeps change, not to their speeds. */
-TEST(speed_of_all_bodies_does_not_show)
+static void check_fast_bodies(double general)
 {
-    TestProblem p = make_heap(&(HeapOptions){92, 8, 8, 7, 0.4, 0.02, 0.0});
+    TestProblem p = make_heap(&(HeapOptions){92, 8, 8, 7, 0.4, 0.02, general});
     double(*velocity)[6] = (double(*)[6])p.def.free_velocity;
     TalusContactDef *contacts = (TalusContactDef *)p.def.contacts;
     int count = 0;
@@ -136,11 +152,18 @@ TEST(speed_of_all_bodies_does_not_show)
     check_problem_alike(&p, 3);
 }
 
+TEST(speed_of_all_bodies_does_not_show)
+{
+    check_fast_bodies(0.0);
+    check_fast_bodies(MOST);
+}
+
 /* Sweeps that begin in single precision reach what double precision reaches. */
 TEST(tight_tolerances_are_reached)
 {
-    for (int form = 0; form < 2; form++) {
-        ModelCase c = make_case(0.4, 0.3 * form, TALUS_LAW_CCP, NULL);
+    static const double general[] = {0.0, 0.3, MOST};
+    for (int form = 0; form < 3; form++) {
+        ModelCase c = make_case(0.4, general[form], TALUS_LAW_CCP, NULL);
         double *gamma = zeros(c.n);
         TalusResidualSums first, last;
         cpu->op.residual(c.op, gamma, &first, NULL);
@@ -155,9 +178,9 @@ TEST(tight_tolerances_are_reached)
 }
 
 /* Impulses may be read between sweeps, and other operations may run. */
-TEST(reading_changes_nothing)
+static void check_reading(double general)
 {
-    ModelCase c = make_case(0.4, 0.3, TALUS_LAW_CCP, NULL);
+    ModelCase c = make_case(0.4, general, TALUS_LAW_CCP, NULL);
     double *one = zeros(c.n), *two = zeros(c.n);
     TalusSweep *plan = NULL;
     TalusResidualSums sums;
@@ -175,8 +198,14 @@ TEST(reading_changes_nothing)
     free_model_case(&c);
 }
 
+TEST(reading_changes_nothing)
+{
+    check_reading(0.3);
+    check_reading(MOST);
+}
+
 /* The sweeps are so many that the last ones are in double precision. */
-TEST(threads_do_not_show)
+static void check_threads(double general)
 {
     static const int threads[] = {1, 3, 8};
     double *gamma[3] = {NULL}, change2[3];
@@ -184,7 +213,7 @@ TEST(threads_do_not_show)
     for (int t = 0; t < 3; t++) {
         TalusPool *pool = NULL;
         REQUIRE_OK(talus_pool_create(threads[t], &pool));
-        ModelCase c = make_case(0.4, 0.3, TALUS_LAW_CCP, pool);
+        ModelCase c = make_case(0.4, general, TALUS_LAW_CCP, pool);
         n = c.n;
         gamma[t] = zeros(n);
         change2[t] = sweep(c.op, over_relaxed, 8, gamma[t]);
@@ -198,6 +227,12 @@ TEST(threads_do_not_show)
     }
     for (int t = 0; t < 3; t++)
         free(gamma[t]);
+}
+
+TEST(threads_do_not_show)
+{
+    check_threads(0.3);
+    check_threads(MOST);
 }
 
 /* Bodies nearly at rest, at overlaps that push them apart far faster. */
@@ -274,6 +309,7 @@ int main(void)
 {
     RUN(single_follows_double);
     RUN(contacts_without_friction);
+    RUN(general_contacts_are_the_most);
     RUN(a_heavy_body_among_packs);
     RUN(speed_of_all_bodies_does_not_show);
     RUN(tight_tolerances_are_reached);

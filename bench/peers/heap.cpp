@@ -1,6 +1,6 @@
 // Bullet and Talus on one heap of boxes, in one process, by one clock and one judge.
 //
-//     heap [--boxes N] [--iterations K] [--budget K | --tolerance X] [--solver NAME] [--only ENGINE]
+//     heap [--boxes N] [--iterations K] [--budget K] [--tolerance X] [--solver NAME] [--only ENGINE]
 //          [--time S] [--step H] [--threads T]
 //
 // N cubes start at rest on a jittered lattice, each turned at random, over a floor without walls; they fall
@@ -10,7 +10,8 @@
 // (separating axes, in double precision) and of every box with the floor; and once in the midst of the fall.
 //
 // Without a tolerance Talus makes as many sweeps a step as --budget says, as Bullet makes iterations; with one
-// it makes as many iterations, of the solver that it chooses, as the tolerance takes.
+// it makes as many iterations, of the solver that it chooses, as the tolerance takes, with both at most --budget of
+// sweeps: few in a step that changes little, more where bodies collide.
 //
 // Bullet is set up as in bullet_box.cpp: sqrt(mu) on each side, two directions of friction, nothing asleep.
 #include <btBulletDynamicsCommon.h>
@@ -33,7 +34,7 @@ namespace
 
 struct Options {
     int boxes = 10000, iterations = 10, threads = 1; // 10 iterations are Bullet's own default
-    int budget = 4;       // sweeps of Talus; not used with a tolerance
+    int budget = 0;       // iterations of Talus at most; 0: 4 sweeps, with a tolerance as many as it takes
     double tolerance = 0; // over g h; 0: none
     double time = 3, step = 0.005;
     const char *solver = ""; // "": gs-coulomb:omega=1.5, with a tolerance auto
@@ -103,7 +104,7 @@ struct Talus {
         def.step = o.step;
         def.tolerance = o.tolerance;
         def.solver = o.solver;
-        if (o.tolerance == 0)
+        if (o.budget > 0)
             def.max_iterations = o.budget;
         def.threads = o.threads;
         must(talus_world_create(&def, &world));
@@ -394,7 +395,9 @@ Options parse(int argc, char **argv)
         else
             std::fprintf(stderr, "heap: no option '%s'\n", name), std::exit(2);
     }
-    if (o.boxes < 1 || o.iterations < 1 || o.budget < 1 || !(o.time > 0) || !(o.step > 0) ||
+    if (o.budget == 0 && o.tolerance == 0)
+        o.budget = 4;
+    if (o.boxes < 1 || o.iterations < 1 || o.budget < 0 || !(o.time > 0) || !(o.step > 0) ||
         !(o.tolerance >= 0))
         std::fprintf(stderr, "heap: boxes, iterations, budget, time and step must be positive, and "
                              "the tolerance not negative\n"),
@@ -402,7 +405,7 @@ Options parse(int argc, char **argv)
     if (*o.only && std::strcmp(o.only, "bullet") && std::strcmp(o.only, "talus"))
         std::fprintf(stderr, "heap: --only %s; expected bullet or talus\n", o.only), std::exit(2);
     if (!*o.solver)
-        o.solver = o.tolerance > 0 ? "auto" : "gs-coulomb:omega=1.5";
+        o.solver = o.budget > 0 ? "gs-coulomb:omega=1.5" : "auto";
     return o;
 }
 
@@ -433,8 +436,8 @@ int main(int argc, char **argv)
                 steps, o.iterations, o.solver);
     if (o.tolerance > 0)
         std::printf("to %g g h", o.tolerance);
-    else
-        std::printf("with %d", o.budget);
+    if (o.budget > 0)
+        std::printf("%s %d", o.tolerance > 0 ? " with at most" : "with", o.budget);
     std::printf(" on %d thread(s), %.1f iterations a step\n", o.threads, talus.iterations / steps);
     std::printf("%-8s %8s %8s %8s %8s   %8s %8s %8s   %8s %8s %8s %7s %7s %8s\n", "engine",
                 "cpu ms", "wall ms", "late cpu", "wall", "pen mean", "99 %", "worst", "in fall",

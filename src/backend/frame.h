@@ -42,4 +42,17 @@ TALUS_INLINE void talus_frame_to_world(const double frame[4], const double local
     world[2] = gz - d * frame[2];
 }
 
+/* axes = talus_frame_to_world of the three unit vectors, up to the signs of zeros. */
+TALUS_INLINE void talus_frame_axes(const double frame[4], double axes[3][3])
+{
+    double s = frame[0] < 0.0 ? -1.0 : 1.0, wx = frame[0] + s;
+    for (int k = 0; k < 3; k++) {
+        double g = k == 0 ? -s : k == 1 ? 1.0 : s;
+        double d = frame[3] * ((k == 0 ? wx : frame[k]) * g);
+        axes[k][0] = (k == 0 ? g : 0.0) - d * wx;
+        axes[k][1] = (k == 1 ? g : 0.0) - d * frame[1];
+        axes[k][2] = (k == 2 ? g : 0.0) - d * frame[2];
+    }
+}
+
 #endif

@@ -24,6 +24,10 @@ typedef struct TalusGroups {
 typedef struct TalusHostScratch {
     double (*record)[6];   /* wrenches of contacts on bodies (contact.c); index: `incidence` */
     double (*velocity)[8]; /* [bodies + 1]: velocities of bodies, overwritten by most operations */
+    /* The impulses of which `velocity` has the velocities v_f + M^-1 D gamma, with terms or without
+     * (talus_cpu_update_velocities), if nothing has changed `velocity` since then; else NULL. Whoever changes the
+     * impulses or the bodies sets it to NULL. */
+    const double *velocity_of;
     double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
     bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
     TalusGroups groups;         /* of contacts; the free joints, the last blocks, are in none */

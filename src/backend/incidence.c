@@ -3,6 +3,7 @@
  * With several threads, entries reach their body's list in any order; each list is then sorted. */
 #include "backend/incidence.h"
 
+#include "base/lane.h"
 #include "base/pool.h"
 
 #include <stdlib.h>
@@ -26,29 +27,47 @@ static int32_t increment(int32_t *number, bool shared)
     return shared ? __atomic_fetch_add(number, 1, __ATOMIC_RELAXED) : (*number)++;
 }
 
-/* Counts the entries of body b in start[b + 2]. */
-static void count_entries(void *context, int64_t begin, int64_t end, int64_t chunk)
+/* Counts the entries of body b in start[b + 2]. entry_of is a constant after inlining. */
+KERNEL void count_range(const Listing *l, TalusIncidenceFn *entry_of, int64_t begin, int64_t end)
 {
-    const Listing *l = context;
-    (void)chunk;
     for (int i = (int)begin; i < end; i++)
         for (int side = 0; side < 2; side++)
-            if (l->entry_of(l->context, l->op, i, side) >= 0)
+            if (entry_of(l->context, l->op, i, side) >= 0)
                 increment(&l->start[l->op->pair[i][side] + 2], l->shared);
 }
 
 /* Writes the entries. start[b + 1] is the place of the next entry of body b, so that at the end it is the start of body
- * b + 1. */
+ * b + 1. entry_of is a constant after inlining. */
+KERNEL void write_range(const Listing *l, TalusIncidenceFn *entry_of, int64_t begin, int64_t end)
+{
+    for (int i = (int)begin; i < end; i++)
+        for (int side = 0; side < 2; side++) {
+            int32_t entry = entry_of(l->context, l->op, i, side);
+            if (entry >= 0)
+                l->entry[increment(&l->start[l->op->pair[i][side] + 1], l->shared)] = entry;
+        }
+}
+
+/* count_range for contacts [begin, end), with the common function as a constant. */
+static void count_entries(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Listing *l = context;
+    (void)chunk;
+    if (l->entry_of)
+        count_range(l, l->entry_of, begin, end);
+    else
+        count_range(l, talus_wrench_entry, begin, end);
+}
+
+/* write_range for contacts [begin, end), likewise. */
 static void write_entries(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const Listing *l = context;
     (void)chunk;
-    for (int i = (int)begin; i < end; i++)
-        for (int side = 0; side < 2; side++) {
-            int32_t entry = l->entry_of(l->context, l->op, i, side);
-            if (entry >= 0)
-                l->entry[increment(&l->start[l->op->pair[i][side] + 1], l->shared)] = entry;
-        }
+    if (l->entry_of)
+        write_range(l, l->entry_of, begin, end);
+    else
+        write_range(l, talus_wrench_entry, begin, end);
 }
 
 static int compare_entries(const void *a, const void *b)

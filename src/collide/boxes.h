@@ -157,10 +157,9 @@ TALUS_INLINE TalusSeparation talus_box_separate_edges(const TalusBoxes *p, doubl
             double over = fabs(between) -
                           (of_a[i1] * p->abs_cosine[i2][j] + of_a[i2] * p->abs_cosine[i1][j]) -
                           (of_b[j1] * p->abs_cosine[i][j2] + of_b[j2] * p->abs_cosine[i][j1]);
-            /* beyond: over > least * sine, without a square root */
-            bool beyond = over < 0.0 ? least < 0.0 && over * over < least * least * sine2
-                                     : least < 0.0 || over * over > least * least * sine2;
-            if (!(sine2 > TALUS_BOX_PARALLEL && beyond))
+            /* over > least * sine, without a square root: squares with the signs of their roots. One comparison, as
+             * processors cannot foresee the signs */
+            if (!(over * fabs(over) > least * fabs(least) * sine2) || !(sine2 > TALUS_BOX_PARALLEL))
                 continue;
             double sine = sqrt(sine2);
             best.distance = least = over / sine;

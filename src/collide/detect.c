@@ -36,7 +36,7 @@ void talus_detector_destroy(TalusDetector *d)
     if (!d)
         return;
     TALUS_RELEASE(d->list.contact, d->list.arms, d->list.impulse, d->spare, d->old_key, d->chunk,
-                  d->draft, d->draft_arms, d->dropped, d->missing);
+                  d->draft, d->draft_arms, d->spin_speeds, d->dropped, d->missing);
     talus_broad_clear(&d->broad);
     talus_release(d);
 }
@@ -210,7 +210,8 @@ static bool write_pair(ContactWriter *w, TalusPair pair)
     w->b = pair.b;
     w->va = talus_body_velocity(v, pair.a);
     w->vb = talus_body_velocity(v, pair.b);
-    w->envelope_base = talus_envelope_base(v, w->d->options, pair.a, pair.b);
+    w->envelope_base = talus_envelope_base_of(v, w->d->options, pair.a, pair.b, w->va, w->vb,
+                                              w->d->spin_speeds[pair.a], w->d->spin_speeds[pair.b]);
     double reach = talus_envelope_reach(w->envelope_base, w->d->options->h, w->va, w->vb);
     return talus_narrow(&a, &b, reach, write_point, w);
 }
@@ -449,6 +450,27 @@ static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general
     return TALUS_GROW(d->old_key, keys > old_keys ? keys : old_keys, 0, "contact keys");
 }
 
+/* Sets spin_speeds of slots begin .. end - 1. */
+static void measure_spins(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    TalusDetector *d = context;
+    const TalusSpinSpeeds none = {0.0, 0.0};
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        d->spin_speeds[i] =
+            d->bodies->shape[i] < 0 ? none : talus_spin_speeds(d->bodies, (uint32_t)i);
+}
+
+/* Sets spin_speeds if there are pairs of the second or third run. */
+static TalusStatus prepare_spin_speeds(TalusDetector *d, TalusPool *pool)
+{
+    if (d->broad.run[TALUS_RUN_SPHERE_FIXED].count + d->broad.run[TALUS_RUN_GENERAL].count == 0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_GROW(d->spin_speeds, (size_t)d->bodies->count, 0, "spin speeds"));
+    talus_parallel(pool, d->bodies->count, CONTACT_GRAIN, measure_spins, d);
+    return TALUS_OK;
+}
+
 /* Sets d->drafts; reserves d->chunk, with a number more for the end of each run, and the memory of drafts. */
 static TalusStatus reserve_chunks(TalusDetector *d)
 {
@@ -498,6 +520,7 @@ TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView 
     d->bodies = bodies;
     d->options = options;
     TALUS_TRY(talus_broad_find(&d->broad, pool, bodies, options));
+    TALUS_TRY(prepare_spin_speeds(d, pool));
     TALUS_TRY(reserve_chunks(d));
     int64_t fixed, general;
     TALUS_TRY(count_run(d, pool, TALUS_RUN_SPHERE_FIXED, &fixed));

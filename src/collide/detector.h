@@ -22,6 +22,7 @@ struct TalusDetector {
     int64_t *chunk;
     TalusContact *draft;   /* contacts found while run 3 is counted: DRAFT per chunk (detect.c) */
     TalusArms *draft_arms; /* arms of the contacts in draft */
+    TalusSpinSpeeds *spin_speeds; /* by slot; 0 in dead slots */
     uint8_t *dropped;      /* by slot: the impulses of the body's contacts are to be zeroed */
     bool any_dropped;      /* some element of dropped is set */
     TalusMissing *missing; /* found by the last redetection and not yet added to the list */

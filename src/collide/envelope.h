@@ -37,19 +37,25 @@ TALUS_INLINE double talus_surface_speed(const TalusBodyView *bodies, uint32_t i)
     return talus_norm(bodies->spin[i]) * bodies->radius[i];
 }
 
-/* Upper bound on the speed at which rotation of body i may close a gap, m/s: the surface speed. The rotation of a
- * sphere, and that of a revolve about its axis, do not count: they move the surface only along itself. */
-TALUS_INLINE double talus_closing_spin_speed(const TalusBodyView *bodies, uint32_t i)
+/* Upper bound on the speed at which rotation of body i, of surface speed `speed`, may close a gap, m/s: the surface
+ * speed. The rotation of a sphere, and that of a revolve about its axis, do not count: they move the surface only along
+ * itself. */
+TALUS_INLINE double talus_closing_part(const TalusBodyView *bodies, uint32_t i, double speed)
 {
     TalusShapeKind kind = talus_body_kind(bodies, i);
     if (kind == TALUS_SHAPE_SPHERE)
         return 0.0;
-    double speed = talus_surface_speed(bodies, i);
     if (kind != TALUS_SHAPE_REVOLVE || speed == 0.0)
         return speed;
     TalusVec3 across = talus_rotate_back(bodies->orientation[i], bodies->spin[i]);
     across.z = 0.0;
     return talus_norm(across) * bodies->radius[i];
+}
+
+/* talus_closing_part of the surface speed of body i. */
+TALUS_INLINE double talus_closing_spin_speed(const TalusBodyView *bodies, uint32_t i)
+{
+    return talus_closing_part(bodies, i, talus_surface_speed(bodies, i));
 }
 
 /* Upper bound on the sliding speed of two bodies. */
@@ -80,14 +86,38 @@ TALUS_INLINE double talus_envelope_without_closing(const TalusDetectOptions *opt
            options->h * (spin + options->friction * sliding + 2.0 * options->reference_speed);
 }
 
+/* Speeds by the rotation of one body, m/s: what its pairs need for their envelopes. */
+typedef struct TalusSpinSpeeds {
+    double surface; /* talus_surface_speed */
+    double closing; /* talus_closing_spin_speed */
+} TalusSpinSpeeds;
+
+/* Returns the speeds of body i, whose slot must not be dead. */
+TALUS_INLINE TalusSpinSpeeds talus_spin_speeds(const TalusBodyView *bodies, uint32_t i)
+{
+    double surface = talus_surface_speed(bodies, i);
+    TalusSpinSpeeds speeds = {surface, talus_closing_part(bodies, i, surface)};
+    return speeds;
+}
+
+/* Envelope of two bodies without the closing speed, given their velocities and spin speeds. */
+TALUS_INLINE double talus_envelope_base_of(const TalusBodyView *bodies,
+                                           const TalusDetectOptions *options, uint32_t a,
+                                           uint32_t b, TalusVec3 va, TalusVec3 vb,
+                                           TalusSpinSpeeds of_a, TalusSpinSpeeds of_b)
+{
+    return talus_envelope_without_closing(
+        options, talus_pair_size(bodies->size[a], bodies->size[b]), of_a.closing + of_b.closing,
+        talus_norm(talus_sub(va, vb)) + (of_a.surface + of_b.surface));
+}
+
 /* Envelope of two bodies without the closing speed. */
 TALUS_INLINE double talus_envelope_base(const TalusBodyView *bodies,
                                         const TalusDetectOptions *options, uint32_t a, uint32_t b)
 {
-    double spin = talus_closing_spin_speed(bodies, a) + talus_closing_spin_speed(bodies, b);
-    return talus_envelope_without_closing(options,
-                                          talus_pair_size(bodies->size[a], bodies->size[b]), spin,
-                                          talus_sliding_speed(bodies, a, b));
+    return talus_envelope_base_of(bodies, options, a, b, talus_body_velocity(bodies, a),
+                                  talus_body_velocity(bodies, b), talus_spin_speeds(bodies, a),
+                                  talus_spin_speeds(bodies, b));
 }
 
 /* Upper bound of the envelope over all normals: `base`, the envelope without the closing speed, plus h times the

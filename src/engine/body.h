@@ -3,7 +3,8 @@
  *
  * Orientations e by the Cayley map cay (talus/math.h); w' is the solved spin, w'' that at the end of the step:
  *   spheres  e' = cay(h w') e
- *   others   with L = I(e) w' after the solve, conserved exactly:
+ *   others   (cubes and other bodies with three equal moments turn as spheres do)
+ *            with L = I(e) w' after the solve, conserved exactly:
  *            e_half = cay(h/2 w') e,  w_mid = I(e_half)^-1 L,  e' = cay(h w_mid) e,
  *            w'' = I(e')^-1 L
  * This is the midpoint rule on orientation alone. Angular momentum is conserved to rounding, and energy to order h^2
@@ -12,6 +13,14 @@
 #define TALUS_ENGINE_BODY_H
 
 #include "engine/engine.h"
+
+/* True if the three principal moments are equal, as those of a cube: inertia then does not depend on orientation, and a
+ * rotation without torque keeps its spin. */
+TALUS_INLINE bool talus_gyration_is_round(const TalusGyration *gyration)
+{
+    const TalusSym3 *m = &gyration->inertia;
+    return m->xx == m->yy && m->yy == m->zz && m->xy == 0.0 && m->xz == 0.0 && m->yz == 0.0;
+}
 
 /* ---- the record ---- */
 
@@ -24,7 +33,8 @@ TALUS_INLINE TalusSym3 talus_body_inverse_inertia(const TalusGyration *gyration,
     TalusSym3 sphere = {k, k, k, 0.0, 0.0, 0.0};
     if (!gyration)
         return sphere;
-    return talus_sym3_rotate(orientation, talus_sym3_scale(l * l * inv_mass, gyration->inverse));
+    TalusSym3 inverse = talus_sym3_scale(l * l * inv_mass, gyration->inverse);
+    return talus_gyration_is_round(gyration) ? inverse : talus_sym3_rotate(orientation, inverse);
 }
 
 /* Writes the record of a body, { v, 1/m, l w, k }: free velocity v, inverse mass, spin w times length l, and k, the
@@ -155,6 +165,13 @@ TALUS_INLINE void talus_move_rotation(TalusMotion *b, double mass, double l,
     if (!gyration) {
         sum[TALUS_BODY_KINETIC_CHANGE] += mass * 0.2 * talus_dot(change, both);
         sum[TALUS_BODY_KINETIC_END] += mass * 0.2 * talus_dot(after, after);
+        b->orientation = talus_quat_advance(b->orientation, h, b->spin);
+        return;
+    }
+    if (talus_gyration_is_round(gyration)) {
+        double half = 0.5 * gyration->inertia.xx; /* half the moment, per unit mass */
+        sum[TALUS_BODY_KINETIC_CHANGE] += mass * half * talus_dot(change, both) / (l * l);
+        sum[TALUS_BODY_KINETIC_END] += mass * half * talus_dot(b->spin, b->spin);
         b->orientation = talus_quat_advance(b->orientation, h, b->spin);
         return;
     }

@@ -59,5 +59,8 @@ double *talus_problem_lengths(TalusProblem *problem);
 /* Returns the velocities v_f + M^-1 D gamma of all bodies at the problem's gamma, as records like op->body: v in
  * entries 0 to 2, l w in 4 to 6. The array is valid until the next product or measurement of the problem. */
 const double (*talus_problem_velocities(TalusProblem *problem))[8];
+/* The same, right after a solve: takes the velocities from the solver's measurement of its result, if that was on the
+ * host. Neither gamma nor the problem may have changed since the solve. */
+const double (*talus_problem_solved_velocities(TalusProblem *problem))[8];
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "backend/block.h"
 
+#include "base/lane.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -22,6 +23,34 @@ static void explicit_block(const TalusOperator *op, int i, int size, double *blo
     }
 }
 
+/* talus_block_fill_general for three rows, with the parts of both bodies side by side in lanes; the same numbers. */
+static void fill_general_of_three(const TalusOperator *op, int i, double block[9])
+{
+    static const double none[6];
+    const double *arm = op->arm[i - op->sphere_sphere - op->sphere_fixed];
+    const int a = op->pair[i][0], b = op->pair[i][1];
+    const double *of_b = b >= 0 ? op->inverse_inertia[b] : none;
+    Lane inertia[6], r[3], turn[3][3], turned[3][3];
+    Lane inv_mass = {op->body[a][3], b >= 0 ? op->body[b][3] : 0.0};
+    lane_gather(op->inverse_inertia[a], of_b, 3, inertia);
+    for (int k = 0; k < 3; k++)
+        r[k] = (Lane){arm[k], arm[3 + k]};
+    double axes[3][3];
+    talus_frame_axes(op->frame[i], axes);
+    for (int k = 0; k < 3; k++) {
+        const Lane axis[3] = {lane(axes[k][0]), lane(axes[k][1]), lane(axes[k][2])}, *t = turn[k];
+        lane_cross(r, axis, turn[k]);
+        turned[k][0] = inertia[0] * t[0] + inertia[3] * t[1] + inertia[4] * t[2];
+        turned[k][1] = inertia[3] * t[0] + inertia[1] * t[1] + inertia[5] * t[2];
+        turned[k][2] = inertia[4] * t[0] + inertia[5] * t[1] + inertia[2] * t[2];
+    }
+    for (int k = 0; k < 3; k++)
+        for (int l = k; l < 3; l++) {
+            Lane part = lane_dot(turn[k], turned[l]) + (k == l ? inv_mass : lane(0.0));
+            block[3 * k + l] = block[3 * l + k] = (0.0 + part[0]) + part[1];
+        }
+}
+
 /* Writes op->diagonal[i] and *coupling of a general contact or explicit block. */
 static void block_diagonal(TalusOperator *op, int i, double *coupling)
 {
@@ -29,7 +58,7 @@ static void block_diagonal(TalusOperator *op, int i, double *coupling)
     if (op->pair && op->rows == 6) /* constant sizes, so that loops are unrolled */
         talus_block_fill_general(op, i, 6, block);
     else if (op->pair)
-        talus_block_fill_general(op, i, 3, block);
+        fill_general_of_three(op, i, block);
     else
         explicit_block(op, i, op->rows == 6 ? 6 : 3, block);
     if (op->rows == 6)

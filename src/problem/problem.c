@@ -129,24 +129,6 @@ double *talus_problem_lengths(TalusProblem *p)
     return p->length;
 }
 
-/* ---- each body's contacts ---- */
-
-/* Returns the index of the wrench record of contact i for its body a (side 0) or b (1): contacts of spheres have one
- * record, general contacts one for each body. */
-static int record_of(const TalusOperator *op, int i, int side)
-{
-    int general = i - op->sphere_sphere - op->sphere_fixed;
-    return general < 0 ? i : i + general + side;
-}
-
-/* TalusIncidenceFn: the entries of op->incidence. Bodies that impulses do not move get none: a drum would have
- * thousands, which nothing reads. */
-static int32_t incidence_entry(const void *context, const TalusOperator *op, int i, int side)
-{
-    (void)context;
-    return talus_body_yields(op, op->pair[i][side]) ? 2 * record_of(op, i, side) + side : -1;
-}
-
 /* Rejects the problem unless its last op->joints blocks are free joints. */
 static TalusStatus check_joints(const TalusOperator *op)
 {
@@ -162,8 +144,9 @@ static TalusStatus check_joints(const TalusOperator *op)
 TalusStatus talus_problem_finish(TalusProblem *p)
 {
     p->has_certificate = false; /* that of the previous problem */
+    p->scratch.velocity_of = NULL;
     TALUS_TRY(check_joints(&p->op));
-    talus_list_incidences(&p->op, incidence_entry, NULL, p->op.incidence_start, p->op.incidence);
+    talus_list_incidences(&p->op, NULL, NULL, p->op.incidence_start, p->op.incidence);
     TALUS_TRY(talus_backend_cpu.op.reserve_scratch(&p->op));
     TALUS_TRY(talus_problem_settle_friction(p));
     return talus_problem_fill_diagonals(p);
@@ -254,6 +237,26 @@ void talus_problem_offset(TalusProblem *p, double *q)
 const double (*talus_problem_velocities(TalusProblem *p))[8]
 {
     talus_backend_cpu.op.body_velocities(&p->op, p->gamma, true, p->scratch.velocity);
+    return (const double(*)[8])p->scratch.velocity;
+}
+
+/* Writes 1/m and k, which the terms of a residual have replaced, to the velocity records again. */
+static void restore_masses(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const TalusProblem *p = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        p->scratch.velocity[i][3] = p->op.body[i][3];
+        p->scratch.velocity[i][7] = p->op.body[i][7];
+    }
+}
+
+const double (*talus_problem_solved_velocities(TalusProblem *p))[8]
+{
+    if (!p->gamma || p->scratch.velocity_of != p->gamma)
+        return talus_problem_velocities(p);
+    talus_parallel(p->op.pool, p->op.bodies, BODY_GRAIN, restore_masses, p);
+    p->scratch.velocity_of = NULL;
     return (const double(*)[8])p->scratch.velocity;
 }
 

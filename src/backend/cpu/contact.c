@@ -342,6 +342,7 @@ void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6
                                bool terms, double (*velocity)[8])
 {
     Gather g = {op, record, velocity, free_motion, terms};
+    op->scratch->velocity_of = NULL;
     /* if each array comes from memory once: wrenches and incidence; start, record and velocity */
     talus_profile_expect_bytes((op->blocks + op->general) * (double)sizeof *record +
                                2.0 * op->blocks * sizeof *op->incidence +

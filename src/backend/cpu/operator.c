@@ -68,11 +68,13 @@ void talus_cpu_op_body_velocities(const TalusOperator *op, const double *gamma, 
 void talus_cpu_update_velocities(const TalusOperator *op, const double *gamma, bool terms)
 {
     gather_impulses(op, gamma, true, terms, op->scratch->velocity);
+    op->scratch->velocity_of = gamma;
 }
 
 /* Writes the velocities of the scratch: v_f, changed so that eliminated joints are satisfied. */
 static void write_free_velocities(const TalusOperator *op)
 {
+    op->scratch->velocity_of = NULL;
     memcpy(op->scratch->velocity, op->body, (size_t)op->bodies * sizeof *op->body);
     talus_elimination_apply(op->elimination, true, op->scratch->velocity);
 }

@@ -59,5 +59,8 @@ SingleUnits talus_single_units(const TalusOperator *op, const double (*velocity)
     }
     SingleUnits units = {.speed = unit_of(speed), .inverse_mass = unit_of(inverse_mass)};
     units.impulse = units.speed / units.inverse_mass;
+    units.per_speed = 1.0 / units.speed;
+    units.per_inverse_mass = 1.0 / units.inverse_mass;
+    units.per_impulse = 1.0 / units.impulse;
     return units;
 }

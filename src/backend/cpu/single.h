@@ -13,9 +13,10 @@
 /* Units of numbers in single precision: powers of two, so that squares stay far from the limits of floats and that
  * scaled problems give scaled results. */
 typedef struct SingleUnits {
-    double speed;        /* m/s */
-    double inverse_mass; /* 1/kg */
-    double impulse;      /* N s: speed / inverse_mass */
+    double speed;                                    /* m/s */
+    double inverse_mass;                             /* 1/kg */
+    double impulse;                                  /* N s: speed / inverse_mass */
+    double per_speed, per_inverse_mass, per_impulse; /* 1 / unit, exact */
 } SingleUnits;
 
 /* Factor of mu in single precision, so that the rounding of floats takes hardly any impulse out of its cone. */

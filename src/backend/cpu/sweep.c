@@ -197,5 +197,5 @@ void talus_cpu_sweep_destroy(TalusSweep *sweep)
     talus_colouring_clear(&sweep->colouring);
     TALUS_RELEASE(sweep->term, sweep->partial, sweep->pack, sweep->item, sweep->change,
                   sweep->split, sweep->order, sweep->gamma, sweep->local, sweep->single.velocity,
-                  sweep);
+                  sweep->single.arms, sweep->single.inertia, sweep);
 }

@@ -40,6 +40,13 @@ typedef struct SinglePack {
     int32_t a[LANES4], b[LANES4];
 } SinglePack;
 
+/* Arms of a pack of four general contacts, which is a SinglePack in all else. */
+typedef struct PackArms {
+    Lane4 a[3], b[3];      /* over l, as in operator.h */
+    uint8_t moves[LANES4]; /* PACK_MOVES_A, PACK_MOVES_B: impulses move that body of the lane */
+} PackArms;
+enum { PACK_MOVES_A = 1, PACK_MOVES_B = 2 };
+
 /* An item: one contact of any run; the impulse gamma is in the world frame. */
 typedef struct SweepItem {
     double normal[3], gamma[3], arm_a[3], arm_b[3]; /* arms over l, as in operator.h */
@@ -69,7 +76,11 @@ typedef struct SingleState {
      * their units */
     float (*velocity)[8];
     SinglePack *pack; /* in the memory of TalusSweep.pack */
-    float *term;      /* in the memory of TalusSweep.term, in units of speed^2 */
+    /* With packs of general contacts (TalusSweep.packs_general): arms by the index of the pack, and [bodies + 1] the
+     * columns of inverse inertias, each (x, y, z, 0), in units of inverse masses. */
+    PackArms *arms;
+    float (*inertia)[12];
+    float *term; /* in the memory of TalusSweep.term, in units of speed^2 */
     /* Bound of the speeds that are rounded, m/s: contact velocities at the start and impulses times the diagonal. */
     double bound;
 } SingleState;
@@ -93,8 +104,10 @@ struct TalusSweep {
 
     /* coloured: packs by colour and run, items by colour, then overflow, then heavy */
     TalusColouring colouring;
-    SpherePack *pack;           /* all packs */
-    int pack_start[COLOURS][3]; /* sphere-sphere from [0], sphere-fixed from [1], to [2] */
+    bool packs_general; /* general contacts with a colour are in packs, in single precision */
+    SpherePack *pack;   /* all packs */
+    /* sphere-sphere from [0], sphere-fixed from [1], general from [2], to [3] */
+    int pack_start[COLOURS][4];
     SweepItem *item;
     int item_start[CLASSES + 1]; /* first item of each class */
     double (*change)[3];         /* impulse change of each heavy item in this sweep */
@@ -149,6 +162,25 @@ static inline void talus_body_add_impulse(const TalusOperator *op, int body, dou
         v[k] += sign * (v[3] * dp[k]);
         v[4 + k] += sign * turn[k];
     }
+}
+
+/* v = velocity of b relative to a at a contact with these arms (over l), from sweep->velocity, world frame; b is -1 for
+ * the fixed world. */
+static inline void talus_sweep_general_velocity(const TalusSweep *sweep, const int32_t pair[2],
+                                                const double arm_a[3], const double arm_b[3],
+                                                double v[3])
+{
+    const double *a = sweep->velocity[pair[0]];
+    double turn[3];
+    talus_cross3(a + 4, arm_a, turn);
+    for (int c = 0; c < 3; c++)
+        v[c] = -a[c] - turn[c];
+    if (pair[1] < 0)
+        return;
+    const double *b = sweep->velocity[pair[1]];
+    talus_cross3(b + 4, arm_b, turn);
+    for (int c = 0; c < 3; c++)
+        v[c] += b[c] + turn[c];
 }
 
 /* sweep_plan.c: fills the packs and items of the sweep from the operator and gamma. */

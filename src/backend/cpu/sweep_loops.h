@@ -10,6 +10,7 @@
  *     body_velocity          velocity record of a body, m/s
  *     add_impulse            applies an impulse to a body
  *     speed_unit             unit of the speeds whose squares are in `term`, m/s
+ *     general_chunk          loop over packs of general contacts; a macro GENERAL_PACKS says that there are some
  * All operations are those of scalar code in a fixed order, whatever the processor. */
 /* A step is one long chain of dependent operations; with one pack after the other the processor would wait for results.
  * So each part of the step is done for BATCH packs before the next part, and the projection for WIDE packs side by
@@ -238,7 +239,7 @@ KERNEL void prefetch_item_bodies(const TalusSweep *sweep, const SweepItem *item)
 /* Returns the address of an item's squared velocity change in sweep->term, where those of packs come first. */
 static Real *item_term(const TalusSweep *sweep, int64_t item)
 {
-    return ARRAYS(sweep)->term + WIDTH * (int64_t)sweep->pack_start[COLOURS - 1][2] + item;
+    return ARRAYS(sweep)->term + WIDTH * (int64_t)sweep->pack_start[COLOURS - 1][3] + item;
 }
 
 /* Sweeps items [begin, end) of a Loop; stores the largest squared velocity change of the chunk. */
@@ -338,6 +339,11 @@ static double sweep_colours(TalusSweep *sweep, double *largest)
         talus_profile_expect_bytes(pack_bytes(fixed_packs, true));
         most = run_in_parallel(fixed, packs[2], pack_grain(sweep, fixed_packs), pack_chunk, most);
         talus_profile_expect_bytes(0.0);
+#ifdef GENERAL_PACKS
+        const Loop general_packs = {sweep, packs[2], false};
+        most = run_in_parallel(general_packs, packs[3], pack_grain(sweep, packs[3] - packs[2]),
+                               general_chunk, most);
+#endif
         most = run_in_parallel(general, items[1], ITEM_GRAIN, item_chunk, most);
     }
     for (int i = sweep->item_start[CLASS_OVERFLOW]; i < sweep->item_start[CLASS_HEAVY]; i++)

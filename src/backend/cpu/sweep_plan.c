@@ -1,8 +1,9 @@
 /* backend/cpu/sweep_plan.c - layout of contacts for a Gauss-Seidel sweep.
  *
  * Coloured: sphere contacts with a colour go into packs by colour and run, of two in double precision and of four in
- * single precision, so a sweep streams through memory and fills all lanes; all other contacts become items. In
- * sequence: every contact is an item, in double precision. */
+ * single precision, so a sweep streams through memory and fills all lanes; in single precision general contacts do too,
+ * where they are the most. All other contacts become items. In sequence: every contact is an item, in double
+ * precision. */
 #include "backend/cpu/sweep.h"
 
 #include "backend/frame.h"
@@ -38,6 +39,12 @@ static inline void write_world_impulse(const TalusOperator *op, const double *ga
     talus_frame_to_world(op->frame[i], local, world);
 }
 
+/* True if contact i is of a sphere and a fixed body. */
+static bool is_sphere_fixed(const TalusOperator *op, int i)
+{
+    return i >= op->sphere_sphere && i < op->sphere_sphere + op->sphere_fixed;
+}
+
 /* ---- packs ---- */
 
 /* Fills lane k of a pack with contact i of a run of spheres. */
@@ -63,18 +70,33 @@ static void fill_lane(TalusSweep *sweep, SpherePack *pack, int k, int i, const d
     pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
 }
 
-/* fill_lane in single precision, in their units. Returns a bound of the speeds that are rounded. */
-static double fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i,
+/* Fills lane k of the arms of a pack with general contact i; u = its contact velocity at the start. */
+static void fill_arms_lane(TalusSweep *sweep, PackArms *arms, int k, int i, double u[3])
+{
+    const TalusOperator *op = sweep->op;
+    const double *arm = op->arm[i - op->sphere_sphere - op->sphere_fixed];
+    const int32_t *pair = op->pair[i];
+    talus_sweep_general_velocity(sweep, pair, arm, arm + 3, u);
+    for (int c = 0; c < 3; c++) {
+        lane4_set(&arms->a[c], k, (float)arm[c]);
+        lane4_set(&arms->b[c], k, (float)arm[3 + c]);
+    }
+    arms->moves[k] = (uint8_t)((talus_body_yields(op, pair[0]) ? PACK_MOVES_A : 0) |
+                               (talus_body_yields(op, pair[1]) ? PACK_MOVES_B : 0));
+}
+
+/* fill_lane in single precision, in their units, with contact velocity u at the start. Returns a bound of the speeds
+ * that are rounded. */
+static double fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i, const double u[3],
                                const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     const SingleUnits *unit = &sweep->single.unit;
-    const double per_impulse = 1.0 / unit->impulse, per_speed = 1.0 / unit->speed;
-    const double per_mass = 1.0 / unit->inverse_mass;
+    const double per_impulse = unit->per_impulse, per_speed = unit->per_speed;
+    const double per_mass = unit->per_inverse_mass;
     StepRule rule = block_rule(sweep, i);
-    double world[3], u[3], impulses = 0.0, speeds = 0.0;
+    double world[3], impulses = 0.0, speeds = 0.0;
     write_world_impulse(op, gamma, i, world);
-    talus_single_contact_velocity(op, (const double(*)[8])sweep->velocity, i, u);
     for (int c = 0; c < 3; c++) {
         double offset = u[c] + op->bias[i] * op->frame[i][c];
         lane4_set(&pack->normal[c], k, (float)op->frame[i][c]);
@@ -90,8 +112,9 @@ static double fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i
     lane4_set(&pack->kappa, k, (float)rule.kappa);
     lane4_set(&pack->mantle, k, (float)rule.mantle);
     lane4_set(&pack->scale, k, (float)(per_mass * rule.scale));
+    bool to_body = op->pair[i][1] >= 0 && !is_sphere_fixed(op, i);
     pack->a[k] = op->pair[i][0];
-    pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
+    pack->b[k] = to_body ? op->pair[i][1] : op->bodies;
     return fmax(speeds, rule.scale * impulses);
 }
 
@@ -104,6 +127,8 @@ static void clear_pack(TalusSweep *sweep, int index)
         memset(pack, 0, sizeof *pack);
         for (int k = 0; k < LANES4; k++)
             pack->a[k] = pack->b[k] = dummy;
+        if (sweep->packs_general)
+            memset(&sweep->single.arms[index], 0, sizeof *sweep->single.arms);
     } else {
         SpherePack *pack = &sweep->pack[index];
         memset(pack, 0, sizeof *pack);
@@ -113,21 +138,6 @@ static void clear_pack(TalusSweep *sweep, int index)
 }
 
 /* ---- items ---- */
-
-/* item->offset = velocity of b relative to a at the contact, from sweep->velocity, world frame. */
-static void write_item_offset(const TalusSweep *sweep, SweepItem *item)
-{
-    const double *a = sweep->velocity[item->a], *b = item->b >= 0 ? sweep->velocity[item->b] : NULL;
-    double turn[3];
-    talus_cross3(a + 4, item->arm_a, turn);
-    for (int c = 0; c < 3; c++)
-        item->offset[c] = -a[c] - turn[c];
-    if (!b)
-        return;
-    talus_cross3(b + 4, item->arm_b, turn);
-    for (int c = 0; c < 3; c++)
-        item->offset[c] += b[c] + turn[c];
-}
 
 /* Fills *item with contact i and its impulse, converted to the world frame. */
 static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *gamma)
@@ -147,7 +157,7 @@ static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *g
     item->a = op->pair[i][0];
     item->b = op->pair[i][1];
     if (sweep->is_single)
-        write_item_offset(sweep, item);
+        talus_sweep_general_velocity(sweep, op->pair[i], item->arm_a, item->arm_b, item->offset);
 }
 
 /* Adds `share` times one body's part of an item's diagonal entries to *nn (normal) and *tt (mean of the tangents). The
@@ -199,17 +209,32 @@ static int pack_width(const TalusSweep *sweep)
 }
 
 /* True if contact i of this class is in a pack, else it is an item. */
-static bool is_packed(const TalusOperator *op, int class, int i)
+static bool is_packed(const TalusSweep *sweep, int class, int i)
 {
-    return class < COLOURS && i < op->sphere_sphere + op->sphere_fixed;
+    const TalusOperator *op = sweep->op;
+    return class < COLOURS && (sweep->packs_general || i < op->sphere_sphere + op->sphere_fixed);
 }
 
 /* Returns the index of the pack that holds contact i; its lane is place % pack_width. */
 static int pack_index(const TalusSweep *sweep, int i)
 {
     const TalusColouring *c = &sweep->colouring;
-    int run = i < sweep->op->sphere_sphere ? 0 : 1;
+    const TalusOperator *op = sweep->op;
+    int run = i < op->sphere_sphere ? 0 : is_sphere_fixed(op, i) ? 1 : 2;
     return sweep->pack_start[c->class_of[i]][run] + c->place[i] / pack_width(sweep);
+}
+
+/* Fills the lane of contact i in its pack of single precision. Returns a bound of the speeds that are rounded. */
+static double fill_single(TalusSweep *sweep, int i, const double *gamma)
+{
+    const TalusOperator *op = sweep->op;
+    int index = pack_index(sweep, i), k = sweep->colouring.place[i] % LANES4;
+    double u[3];
+    if (i < op->sphere_sphere + op->sphere_fixed)
+        talus_single_contact_velocity(op, (const double(*)[8])sweep->velocity, i, u);
+    else
+        fill_arms_lane(sweep, &sweep->single.arms[index], k, i, u);
+    return fill_single_lane(sweep, &sweep->single.pack[index], k, i, u, gamma);
 }
 
 /* Fills the pack lanes or items of contacts [begin, end); stores the largest speed that is rounded. */
@@ -221,16 +246,23 @@ static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     double largest = 0.0;
     for (int i = (int)begin; i < (int)end; i++) {
         int class = c->class_of[i], place = c->place[i];
-        if (!is_packed(sweep->op, class, i))
+        if (!is_packed(sweep, class, i))
             fill_item(sweep, &sweep->item[sweep->item_start[class] + place], i, plan->in);
         else if (sweep->is_single)
-            largest =
-                fmax(largest, fill_single_lane(sweep, &sweep->single.pack[pack_index(sweep, i)],
-                                               place % LANES4, i, plan->in));
+            largest = fmax(largest, fill_single(sweep, i, plan->in));
         else
             fill_lane(sweep, &sweep->pack[pack_index(sweep, i)], place % LANES, i, plan->in);
     }
     sweep->partial[chunk] = largest;
+}
+
+/* Sets whether general contacts are in packs: in single precision, if they are the most. Where they are few, items are
+ * as good, and exact. */
+static void set_packs_general(TalusSweep *sweep)
+{
+    const TalusOperator *op = sweep->op;
+    sweep->packs_general = sweep->is_single && op->inverse_inertia &&
+                           op->general > op->sphere_sphere + op->sphere_fixed;
 }
 
 /* Fills pack_start and item_start from the number of contacts of each class; the last contacts of a class and run take
@@ -239,6 +271,7 @@ static void fill_starts(TalusSweep *sweep)
 {
     const int width = pack_width(sweep);
     int packs = 0, items = 0;
+    set_packs_general(sweep);
     for (int class = 0; class < CLASSES; class ++) {
         const int *count = sweep->colouring.count[class];
         if (class < COLOURS) {
@@ -247,9 +280,11 @@ static void fill_starts(TalusSweep *sweep)
             sweep->pack_start[class][1] = packs;
             packs += (count[1] + width - 1) / width;
             sweep->pack_start[class][2] = packs;
+            packs += sweep->packs_general ? (count[2] + width - 1) / width : 0;
+            sweep->pack_start[class][3] = packs;
         }
         sweep->item_start[class] = items;
-        items += count[2];
+        items += class < COLOURS && sweep->packs_general ? 0 : count[2];
     }
     sweep->item_start[CLASSES] = items;
 }
@@ -258,7 +293,7 @@ static void fill_starts(TalusSweep *sweep)
 static void clear_last_packs(TalusSweep *sweep)
 {
     for (int class = 0; class < sweep->colouring.colours; class ++)
-        for (int run = 0; run < 2; run++)
+        for (int run = 0; run < (sweep->packs_general ? 3 : 2); run++)
             if (sweep->colouring.count[class][run] % pack_width(sweep))
                 clear_pack(sweep, sweep->pack_start[class][run + 1] - 1);
 }
@@ -305,24 +340,38 @@ static void fill_colours(TalusSweep *sweep, const double *gamma)
     split_heavy_bodies(sweep);
 }
 
+/* Reserves the arrays of packs of general contacts, if there are such packs. */
+static TalusStatus reserve_general_packs(TalusSweep *sweep, size_t packs)
+{
+    if (!sweep->packs_general)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_GROW(sweep->single.arms, packs, 0, "contact packs"));
+    return TALUS_GROW(sweep->single.inertia, (size_t)sweep->op->bodies + 1, 0, "inverse inertias");
+}
+
 /* Reserves the arrays of coloured sweeps, in double precision and, if is_single, in single precision too. */
 static TalusStatus reserve_colours(TalusSweep *sweep)
 {
     const bool single = sweep->is_single;
     const size_t blocks = (size_t)sweep->op->blocks, bodies = (size_t)sweep->op->bodies;
-    size_t bytes = 0;
+    size_t single_packs = 0, single_terms = 0;
     if (single) {
         fill_starts(sweep);
-        bytes = (size_t)sweep->pack_start[COLOURS - 1][2] * sizeof(SinglePack);
+        single_packs = (size_t)sweep->pack_start[COLOURS - 1][3];
+        single_terms = LANES4 * single_packs + (size_t)sweep->item_start[CLASSES];
+        TALUS_TRY(reserve_general_packs(sweep, single_packs));
     }
     sweep->is_single = false;
     fill_starts(sweep);
-    size_t packs = (size_t)sweep->pack_start[COLOURS - 1][2],
+    size_t bytes = single_packs * sizeof(SinglePack);
+    size_t packs = (size_t)sweep->pack_start[COLOURS - 1][3],
            items = (size_t)sweep->item_start[CLASSES];
+    size_t terms = LANES * packs + items;
     size_t room = (bytes + sizeof *sweep->pack - 1) / sizeof *sweep->pack;
     TALUS_TRY(TALUS_GROW(sweep->pack, packs > room ? packs : room, 0, "contact packs"));
     TALUS_TRY(TALUS_GROW(sweep->item, items, 0, "contact items"));
-    TALUS_TRY(talus_sweep_reserve_terms(sweep, (int64_t)(LANES * packs + items)));
+    TALUS_TRY(
+        talus_sweep_reserve_terms(sweep, (int64_t)(terms > single_terms ? terms : single_terms)));
     TALUS_TRY(reserve_heavy(sweep));
     if (!single)
         return TALUS_OK;
@@ -333,16 +382,18 @@ static TalusStatus reserve_colours(TalusSweep *sweep)
     sweep->single.pack = (void *)sweep->pack;
     sweep->single.term = (void *)sweep->term;
     sweep->is_single = true;
+    set_packs_general(sweep);
     return TALUS_OK;
 }
 
 /* Makes the plan of coloured sweeps: colours, packs and items; in single precision if options.single is set and some
- * contacts are of spheres. */
+ * contacts are of spheres or most are general. */
 static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     TALUS_TRY(talus_colour_contacts(op, &sweep->colouring));
-    sweep->is_single = sweep->options.single && op->sphere_sphere + op->sphere_fixed > 0;
+    sweep->is_single = sweep->options.single && (op->sphere_sphere + op->sphere_fixed > 0 ||
+                                                 (op->general > 0 && op->inverse_inertia));
     TALUS_TRY(reserve_colours(sweep));
     if (sweep->is_single)
         talus_single_start(sweep);
@@ -433,7 +484,7 @@ static void read_impulses_chunk(void *context, int64_t begin, int64_t end, int64
         int class = coloured ? c->class_of[i] : 0, place = coloured ? c->place[i] : 0;
         if (!coloured) {
             write_local_impulse(op, i, sweep->item[i].gamma, plan->out);
-        } else if (!is_packed(op, class, i)) {
+        } else if (!is_packed(sweep, class, i)) {
             write_local_impulse(op, i, sweep->item[sweep->item_start[class] + place].gamma,
                                 plan->out);
         } else if (sweep->is_single) {

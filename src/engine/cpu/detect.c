@@ -173,7 +173,7 @@ TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *chan
     CpuEngine *e = cpu_engine(engine);
     ChangeContext c = {e, limit * limit};
     double changes;
-    e->solved = talus_problem_velocities(e->problem);
+    e->solved = talus_problem_solved_velocities(e->problem);
     e->missing_searched = false;
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
     cpu_sum_slots(e, 1, &changes);

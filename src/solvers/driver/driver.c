@@ -399,6 +399,7 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
                         .began = talus_now()};
     *info = (TalusSolveInfo){.outcome = TALUS_OUTCOME_BUDGET, .solver = s->type->name};
     problem->has_certificate = false;
+    problem->scratch.velocity_of = NULL;
     TALUS_TRY(check_options(options, problem));
     talus_solver_set_backend(s, problem->backend);
     const bool planned = s->type->plan != NULL;

@@ -81,10 +81,17 @@ bool talus_solve_next(TalusSolve *solve, int products, const double *x,
  * reference speed. */
 static const double SINGLE_LEAST = 1e-5;
 
+/* Largest number of iterations, without a tolerance, that may be in single precision: a solve that ends by so few is far
+ * from the rounding errors of floats. */
+enum { SINGLE_BUDGET = 16 };
+
 bool talus_solve_takes_single(const TalusSolve *solve)
 {
-    double speed = solve->options->reference_speed;
-    return speed > 0.0 && solve->options->tolerance >= SINGLE_LEAST * speed;
+    const TalusSolveOptions *options = solve->options;
+    double speed = options->reference_speed;
+    if (options->tolerance == 0.0)
+        return speed > 0.0 && options->max_iterations <= SINGLE_BUDGET;
+    return speed > 0.0 && options->tolerance >= SINGLE_LEAST * speed;
 }
 
 bool talus_solve_wants_iterate(const TalusSolve *solve)

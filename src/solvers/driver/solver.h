@@ -158,7 +158,7 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max);
 bool talus_solve_within_budget(TalusSolve *solve);
 
 /* True if the solver may iterate in single precision while that suffices: in steps of worlds, whose reference speed says
- * how many digits the tolerance needs. Other problems are solved in double precision throughout. */
+ * how many digits the tolerance needs, and which may have a budget of a few iterations in place of a tolerance. Other problems are solved in double precision throughout. */
 bool talus_solve_takes_single(const TalusSolve *solve);
 
 /* True if talus_solve_observe needs the iterate now; at other times the iterate need not be formed. */
