@@ -14,12 +14,14 @@
 
 /* Alignment of blocks, and size of the header before each of them; bytes. */
 enum { ALIGNMENT = 64 };
+/* Blocks below this grow by half, larger ones by a sixteenth: half as much again would be unused. */
+enum { LARGE_BLOCK = 1 << 22 };
 
 /* A name of blocks and their bytes. `state` goes from FREE through TAKEN to NAMED, once. */
 typedef struct Use {
     atomic_int state;
     char name[44];
-    atomic_size_t now, peak;
+    atomic_size_t now, peak, at_highest;
 } Use;
 enum { FREE, TAKEN, NAMED };
 
@@ -38,6 +40,7 @@ static Use rest = {.state = NAMED, .name = "further names"},
 
 static atomic_uint_fast64_t allocation_count;              /* since the start of the program */
 static atomic_size_t bytes_now, bytes_peak, bytes_highest; /* talus_memory_now, _peak, _highest */
+static atomic_size_t bytes_noted;  /* bytes of all names when at_highest was last written */
 static atomic_long fail_countdown; /* allocations up to the one that is to fail; 0: none */
 
 uint64_t talus_allocation_count(void)
@@ -73,12 +76,33 @@ static void raise_peak(atomic_size_t *largest, size_t now)
         ;
 }
 
+static void note_use(Use *use)
+{
+    atomic_store(&use->at_highest, atomic_load(&use->now));
+}
+
+/* Notes the bytes of every name, if all together have grown by 1/128 since the last time: so the cost of going through
+ * the names stays far below that of the blocks. Of several threads the one that raises bytes_noted does it. */
+static void note_highest(size_t now)
+{
+    size_t noted = atomic_load(&bytes_noted);
+    if (now <= noted + noted / 128 || !atomic_compare_exchange_strong(&bytes_noted, &noted, now))
+        return;
+    note_use(&rest);
+    note_use(&files);
+    note_use(&external);
+    for (int i = 0; i < NAMES; i++)
+        if (atomic_load(&names[i].state) == NAMED)
+            note_use(&names[i]);
+}
+
 static void count_bytes(Use *use, size_t bytes)
 {
     size_t now = atomic_fetch_add(&bytes_now, bytes) + bytes;
     raise_peak(&bytes_peak, now);
     raise_peak(&bytes_highest, now);
     raise_peak(&use->peak, atomic_fetch_add(&use->now, bytes) + bytes);
+    note_highest(now);
 }
 
 static void uncount_bytes(Use *use, size_t bytes)
@@ -119,7 +143,8 @@ static Use *find_use(const char *name)
 /* Inserts a use into a list of falling peaks that has `count` entries and room for `limit`. Returns the new count. */
 static int insert_use(TalusMemoryUse *list, int count, int limit, Use *use)
 {
-    TalusMemoryUse u = {use->name, atomic_load(&use->now), atomic_load(&use->peak)};
+    TalusMemoryUse u = {use->name, atomic_load(&use->now), atomic_load(&use->peak),
+                        atomic_load(&use->at_highest)};
     int at = count;
     while (at > 0 && list[at - 1].peak < u.peak)
         at--;
@@ -248,7 +273,8 @@ void *talus_grow(void *block, size_t need, size_t keep, size_t element, const ch
 {
     if (talus_check_capacity(block, need, element) == TALUS_OK)
         return block;
-    size_t capacity = talus_capacity(block) / element, grown = capacity + capacity / 2;
+    size_t bytes = talus_capacity(block), capacity = bytes / element;
+    size_t grown = capacity + capacity / (bytes < LARGE_BLOCK ? 2 : 16);
     if (!keep) {
         talus_release(block);
         block = NULL;
