@@ -101,13 +101,26 @@ static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, co
     return view;
 }
 
+/* Exchanges the problem's impulses and the detector's spare array. The problem has no use for its impulses between the
+ * integration of a step, or the storage of impulses before a redetection, and the next build. */
+static void exchange_spare(CpuEngine *e)
+{
+    double **gamma = talus_problem_lend_gamma(e->problem);
+    TalusVec3 *memory = (TalusVec3 *)*gamma;
+    talus_detector_exchange_spare(e->detector, &memory);
+    *gamma = (double *)memory;
+}
+
 /* Detects all contacts anew, with these velocities and the present spins. */
 static TalusStatus detect_with_velocities(CpuEngine *e, const TalusDetectOptions *options,
                                           const TalusVec3 *velocity)
 {
     TalusBodyView view = body_view(e, velocity, e->bodies.spin);
     e->detection_velocity = velocity;
-    TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
+    exchange_spare(e);
+    TalusStatus status = talus_detect(e->detector, e->pool, &view, options, &e->contacts);
+    exchange_spare(e);
+    TALUS_TRY(status);
     e->bodies.last_id = UINT64_MAX; /* until the next put_bodies no body is newer than the list */
     e->clipped_bodies = talus_detector_count_clipped(e->detector);
     return TALUS_OK;
