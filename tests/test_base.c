@@ -281,6 +281,31 @@ TEST(memory_by_name_is_known_at_the_common_peak)
     talus_release(late);
 }
 
+/* A large array that grows with its contents is never in memory twice. */
+TEST(large_arrays_are_moved)
+{
+    int *array = NULL;
+    size_t count = (size_t)1 << 21, now = talus_memory_now();
+    for (int round = 0; round < 6; round++, count += count / 2) {
+        size_t held = TALUS_CAPACITY(array);
+        talus_memory_reset_peak();
+        REQUIRE_OK(TALUS_GROW(array, count, held, "numbers"));
+        CHECK((uintptr_t)array % 64 == 0);
+        if (round > 0)
+            CHECK(talus_memory_peak() <= now + talus_capacity(array));
+        for (size_t i = 0; i < held; i += 1001)
+            CHECK(array[i] == (int)i);
+        for (size_t i = 0; i < TALUS_CAPACITY(array); i++)
+            array[i] = (int)i;
+    }
+    size_t held = TALUS_CAPACITY(array);
+    talus_fail_allocation_in(1);
+    CHECK_INT(TALUS_GROW(array, 2 * held, held, "numbers"), TALUS_ERR_MEMORY);
+    CHECK(TALUS_CAPACITY(array) == held && array[held - 1] == (int)held - 1);
+    talus_release(array);
+    CHECK(talus_memory_now() == now);
+}
+
 TEST(large_arrays_grow_by_a_sixteenth)
 {
     char *array = NULL;
@@ -682,6 +707,7 @@ int main(void)
     RUN(growing_keeps_what_it_is_told_to);
     RUN(memory_by_name_is_known_at_the_common_peak);
     RUN(arrays_grow_by_half_at_least);
+    RUN(large_arrays_are_moved);
     RUN(large_arrays_grow_by_a_sixteenth);
     RUN(allocations_fail_on_demand);
     RUN(sizes_that_overflow_are_refused);

@@ -25,10 +25,11 @@ typedef struct Use {
 } Use;
 enum { FREE, TAKEN, NAMED };
 
-/* Precedes every block, on a cache line of its own: the block's capacity, and where it is counted. */
+/* Precedes every block, on a cache line of its own: the block's capacity, where it is counted, and what to free. */
 typedef struct Header {
     size_t bytes;
     Use *use;
+    char *start;
 } Header;
 
 /* Names are found by their hash, from which the search goes on to the next place; a full table counts in `rest`. */
@@ -195,6 +196,12 @@ bool talus_allocation_must_fail(void)
     return atomic_load(&fail_countdown) > 0 && atomic_fetch_sub(&fail_countdown, 1) == 1;
 }
 
+/* Returns the capacity of a block for `bytes` bytes. */
+static size_t round_up(size_t bytes)
+{
+    return (bytes + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+}
+
 /* Returns an uninitialised block, or NULL with the error set. */
 static void *alloc_unset(size_t count, size_t element, const char *what)
 {
@@ -203,7 +210,7 @@ static void *alloc_unset(size_t count, size_t element, const char *what)
                    what, count, element);
         return NULL;
     }
-    size_t bytes = (count * element + ALIGNMENT) / ALIGNMENT * ALIGNMENT;
+    size_t bytes = round_up(count * element);
     char *block = talus_allocation_must_fail() ? NULL : aligned_alloc(ALIGNMENT, bytes + ALIGNMENT);
     if (!block) {
         talus_fail(TALUS_ERR_MEMORY, "%s: out of memory for %zu bytes", what, bytes);
@@ -212,7 +219,7 @@ static void *alloc_unset(size_t count, size_t element, const char *what)
     atomic_fetch_add(&allocation_count, 1);
     Use *use = find_use(what);
     count_bytes(use, bytes);
-    *(Header *)block = (Header){.bytes = bytes, .use = use};
+    *(Header *)block = (Header){.bytes = bytes, .use = use, .start = block};
     return block + ALIGNMENT;
 }
 
@@ -245,7 +252,7 @@ void talus_release(void *pointer)
         return;
     char *block = (char *)pointer - ALIGNMENT;
     uncount_bytes(((Header *)block)->use, ((Header *)block)->bytes);
-    free(block);
+    free(((Header *)block)->start);
 }
 
 void talus_release_all(void *const *pointer, size_t count)
@@ -269,6 +276,29 @@ TalusStatus talus_check_capacity(const void *block, size_t need, size_t element)
     return block && need <= talus_capacity(block) / element ? TALUS_OK : TALUS_ERR_MEMORY;
 }
 
+/* Returns a large block with room for `bytes`, its contents kept, or NULL with the error set and the block as it was.
+ * The system moves the pages of such a block, so that the old and the new one are never both in memory. */
+static void *resize_large(void *pointer, size_t bytes, const char *what)
+{
+    const Header old = *(Header *)((char *)pointer - ALIGNMENT);
+    const size_t offset = (size_t)((char *)pointer - ALIGNMENT - old.start);
+    char *start =
+        talus_allocation_must_fail() ? NULL : realloc(old.start, bytes + 2 * (size_t)ALIGNMENT);
+    if (!start) {
+        talus_fail(TALUS_ERR_MEMORY, "%s: out of memory for %zu bytes", what, bytes);
+        return NULL;
+    }
+    char *block = start + (ALIGNMENT - (uintptr_t)start % ALIGNMENT) % ALIGNMENT;
+    if (block != start + offset) /* realloc need not keep the alignment */
+        memmove(block, start + offset, ALIGNMENT + old.bytes);
+    atomic_fetch_add(&allocation_count, 1);
+    uncount_bytes(old.use, old.bytes);
+    Use *use = find_use(what);
+    count_bytes(use, bytes);
+    *(Header *)block = (Header){.bytes = bytes, .use = use, .start = start};
+    return block + ALIGNMENT;
+}
+
 void *talus_grow(void *block, size_t need, size_t keep, size_t element, const char *what)
 {
     if (talus_check_capacity(block, need, element) == TALUS_OK)
@@ -279,9 +309,13 @@ void *talus_grow(void *block, size_t need, size_t keep, size_t element, const ch
         talus_release(block);
         block = NULL;
     }
-    void *larger = alloc_unset(need > grown ? need : grown, element, what);
-    if (!larger)
-        return block;
+    if (need < grown)
+        need = grown;
+    bool moves = keep && bytes >= LARGE_BLOCK && need <= (SIZE_MAX - 4 * ALIGNMENT) / element;
+    void *larger = moves ? resize_large(block, round_up(need * element), what)
+                         : alloc_unset(need, element, what);
+    if (!larger || moves)
+        return larger ? larger : block;
     if (keep)
         memcpy(larger, block, keep * element);
     talus_release(block);

@@ -204,6 +204,10 @@ TalusContactList *talus_detector_contacts(TalusDetector *detector);
  * and after. */
 void talus_detector_exchange_spare(TalusDetector *detector, TalusVec3 **memory);
 
+/* Exchanges *memory likewise for the memory in which talus_detect and talus_detector_find_missing sort bodies and
+ * pairs. */
+void talus_detector_exchange_scratch(TalusDetector *detector, unsigned char **memory);
+
 /* Marks the impulses of the contacts of the body in slot `body` to be set to zero, because another body may use its
  * slot next. The next talus_detect, talus_detector_contacts or talus_detector_restore does so, in one pass for any
  * number of bodies. */

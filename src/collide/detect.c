@@ -514,6 +514,13 @@ void talus_detector_exchange_spare(TalusDetector *d, TalusVec3 **memory)
     *memory = spare;
 }
 
+void talus_detector_exchange_scratch(TalusDetector *d, unsigned char **memory)
+{
+    unsigned char *block = d->broad.scratch.block;
+    d->broad.scratch.block = *memory;
+    *memory = block;
+}
+
 TalusStatus talus_detector_restore(TalusDetector *d, const TalusContactList *list)
 {
     size_t count = (size_t)list->count, general = (size_t)list->general, bodies = 0;

@@ -55,6 +55,9 @@ void talus_problem_lend(TalusProblem *problem, const TalusBackend *backend, Talu
 /* Returns where the problem keeps its array of impulses, a block of base/memory.h: a world uses it as work space before
  * it fills the problem anew, and may leave another block there, of any size, or NULL. */
 double **talus_problem_lend_gamma(TalusProblem *problem);
+/* The same for the wrenches of operations, whose contents do not matter between operations. The block that is left there
+ * must not be smaller, unless the problem is filled anew. */
+double (**talus_problem_lend_wrenches(TalusProblem *problem))[6];
 
 /* Returns the array [bodies] of the bodies' lengths l, by which spins are multiplied (s = l w). The caller that fills
  * the problem writes it; conversions to physical units read it. */

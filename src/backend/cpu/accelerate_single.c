@@ -38,9 +38,10 @@ typedef struct SingleRun {
     int32_t *start;       /* [groups + 1]: first pack of each group */
     float (*velocity)[8]; /* [bodies + 1]: change since base; in scratch->velocity */
     float (*mass)[2];     /* [bodies]: 1/m, k; likewise, behind them */
-    float (*wrench)[8];   /* [blocks]: impulse p, 0, torque t, 0, as in contact.c; in scratch->record */
-    double *partial;      /* work space of talus_single_units */
-    double offset;        /* largest sum of |offset|, m/s, of a contact */
+    float (
+        *wrench)[8]; /* [blocks]: impulse p, 0, torque t, 0, as in contact.c; in scratch->record */
+    double *partial; /* work space of talus_single_units */
+    double offset;   /* largest sum of |offset|, m/s, of a contact */
 } SingleRun;
 
 /* Sums of a step: up to RESIDUAL2 as in TalusStepSums, then the maxima of the squared residual and of (d |gamma|)^2.
@@ -52,7 +53,7 @@ typedef struct Pass {
     const TalusOperator *op;
     SingleRun *run;
     TalusAccelerated *state;
-    SingleUnits old; /* units of the packs before they are filled anew from themselves */
+    SingleUnits old;         /* units of the packs before they are filled anew from themselves */
     float beta, ahead, step; /* as in momentum.h */
 } Pass;
 
@@ -116,11 +117,20 @@ _Static_assert(sizeof(float[8]) + sizeof(float[2]) <= sizeof(double[8]) &&
                    sizeof(float[8]) <= sizeof(double[6]),
                "velocities, masses and wrenches fit into the memory of the scratch");
 
-/* Sets lane k of out[3] to `factor` times the world vector of S x, or of S^-1 x if `inverse`, for contact i. */
-static void set_world(const Pass *pass, const double x[3], int i, bool inverse, double factor,
-                      int k, Lane4 out[3])
+/* Writes s_n and s_t of contact i: those of the state's metric or, without one, of the metric of its kind. */
+static void get_scales(const Pass *pass, int64_t i, double s[2])
 {
-    const double *s = pass->state->metric[i];
+    const TalusAccelerated *state = pass->state;
+    if (state->metric)
+        memcpy(s, state->metric[i], 2 * sizeof *s);
+    else
+        talus_cpu_metric_scales(pass->op, state->kind, i, s);
+}
+
+/* Sets lane k of out[3] to `factor` times the world vector of S x, or of S^-1 x if `inverse`, for contact i. */
+static void set_world(const Pass *pass, const double s[2], const double x[3], int i, bool inverse,
+                      double factor, int k, Lane4 out[3])
+{
     double local[3], world[3];
     for (int c = 0; c < 3; c++)
         local[c] = inverse ? x[c] / s[c > 0] : s[c > 0] * x[c];
@@ -132,6 +142,7 @@ static void set_world(const Pass *pass, const double x[3], int i, bool inverse, 
 /* The vectors of one contact, in the metric and the contact's frame. */
 typedef struct Iterates {
     double x[3], x_prev[3], g_prev[3];
+    double s[2]; /* s_n, s_t of the metric */
 } Iterates;
 
 /* Fills lane k of a pack with contact i. Returns the sum of |offset|. */
@@ -139,7 +150,7 @@ static double fill_lane(const Pass *pass, StepPack *pack, int k, int i, const It
 {
     const TalusOperator *op = pass->op;
     const SingleUnits *unit = &pass->run->unit;
-    const double *s = pass->state->metric[i], mu = op->mu[i], per_speed = 1.0 / unit->speed;
+    const double *s = from->s, mu = op->mu[i], per_speed = 1.0 / unit->speed;
     double u[3], kappa = mu * (s[0] / s[1]) * (s[0] / s[1]), sum = 0.0;
     talus_single_contact_velocity(op, (const double(*)[8])op->scratch->velocity, i, u);
     for (int c = 0; c < 3; c++) {
@@ -148,9 +159,9 @@ static double fill_lane(const Pass *pass, StepPack *pack, int k, int i, const It
         lane4_set(&pack->offset[c], k, (float)(per_speed * offset));
         sum += fabs(offset);
     }
-    set_world(pass, from->x, i, false, 1.0 / unit->impulse, k, pack->gamma);
-    set_world(pass, from->x_prev, i, false, 1.0 / unit->impulse, k, pack->gamma_prev);
-    set_world(pass, from->g_prev, i, true, per_speed, k, pack->g_prev);
+    set_world(pass, s, from->x, i, false, 1.0 / unit->impulse, k, pack->gamma);
+    set_world(pass, s, from->x_prev, i, false, 1.0 / unit->impulse, k, pack->gamma_prev);
+    set_world(pass, s, from->g_prev, i, true, per_speed, k, pack->g_prev);
     lane4_set(&pack->inv_n, k, (float)(unit->inverse_mass * s[0] * s[0]));
     lane4_set(&pack->inv_t, k, (float)(unit->inverse_mass * s[1] * s[1]));
     lane4_set(&pack->weight_n, k, (float)(1.0 / (unit->inverse_mass * s[0] * s[0])));
@@ -167,10 +178,9 @@ static double fill_lane(const Pass *pass, StepPack *pack, int k, int i, const It
 }
 
 /* Writes a world vector of lane k, times `factor`, to x = S^-1 gamma of contact i, or S gamma if `inverse`. */
-static void get_local(const Pass *pass, const Lane4 in[3], int i, bool inverse, double factor,
-                      int k, double x[3])
+static void get_local(const Pass *pass, const double s[2], const Lane4 in[3], int i, bool inverse,
+                      double factor, int k, double x[3])
 {
-    const double *s = pass->state->metric[i];
     double world[3], local[3];
     for (int c = 0; c < 3; c++)
         world[c] = factor * lane4_get(&in[c], k);
@@ -187,21 +197,34 @@ static bool reloads(const TalusAccelerated *state)
     return state->begun && !state->x_prev;
 }
 
-/* Returns the iterates of contact i: those of the state, or those in lane k of a pack with the units pass->old. */
+/* Writes x of contact i: that of the state, or that in lane k of a pack with the units pass->old. */
+static void get_x(const Pass *pass, const double s[2], const StepPack *pack, int k, int64_t i,
+                  double x[3])
+{
+    const TalusAccelerated *state = pass->state;
+    if (reloads(state))
+        get_local(pass, s, pack->gamma, (int)i, false, pass->old.impulse, k, x);
+    else
+        for (int c = 0; c < 3; c++)
+            x[c] = state->metric ? state->x[3 * i + c] : state->x[3 * i + c] / s[c > 0];
+}
+
+/* Returns the iterates of contact i, from where get_x has x. */
 static Iterates iterates_of(const Pass *pass, const StepPack *pack, int k, int64_t i)
 {
     const TalusAccelerated *state = pass->state;
-    Iterates of = {{0.0}, {0.0}, {0.0}};
+    Iterates of = {.g_prev = {0.0}};
+    get_scales(pass, i, of.s);
+    get_x(pass, of.s, pack, k, i, of.x);
     if (reloads(state)) {
-        get_local(pass, pack->gamma, (int)i, false, pass->old.impulse, k, of.x);
-        get_local(pass, pack->gamma_prev, (int)i, false, pass->old.impulse, k, of.x_prev);
-        get_local(pass, pack->g_prev, (int)i, true, pass->old.speed, k, of.g_prev);
-        return of;
-    }
-    memcpy(of.x, state->x + 3 * i, sizeof of.x);
-    memcpy(of.x_prev, (state->x_prev ? state->x_prev : state->x) + 3 * i, sizeof of.x_prev);
-    if (state->g_prev)
+        get_local(pass, of.s, pack->gamma_prev, (int)i, false, pass->old.impulse, k, of.x_prev);
+        get_local(pass, of.s, pack->g_prev, (int)i, true, pass->old.speed, k, of.g_prev);
+    } else if (state->x_prev) {
+        memcpy(of.x_prev, state->x_prev + 3 * i, sizeof of.x_prev);
         memcpy(of.g_prev, state->g_prev + 3 * i, sizeof of.g_prev);
+    } else {
+        memcpy(of.x_prev, of.x, sizeof of.x);
+    }
     return of;
 }
 
@@ -227,17 +250,16 @@ static void fill_group(void *context, int64_t begin, int64_t end, int64_t group)
     talus_cpu_store_sums(pass->op, group, 1, &largest);
 }
 
-/* Writes the wrenches of the iterates in the packs of one group, in double precision, to the scratch. */
-static void unpack_group(void *context, int64_t begin, int64_t end, int64_t group)
+/* Writes the wrenches of x of one group, in double precision, to the scratch. */
+static void write_wrenches(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const Pass *pass = context;
     const StepPack *pack = pass->run->pack + pass->run->start[group];
     double gamma[3 * BLOCK_GRAIN];
     for (int64_t i = begin; i < end; i++) {
-        const double *s = pass->state->metric[i];
-        double *out = gamma + 3 * (i - begin);
-        get_local(pass, pack[(i - begin) / LANES4].gamma, (int)i, false, pass->old.impulse,
-                  (int)((i - begin) % LANES4), out);
+        double s[2], *out = gamma + 3 * (i - begin);
+        get_scales(pass, i, s);
+        get_x(pass, s, &pack[(i - begin) / LANES4], (int)((i - begin) % LANES4), i, out);
         for (int c = 0; c < 3; c++)
             out[c] = s[c > 0] * out[c];
     }
@@ -250,14 +272,12 @@ static TalusStatus start_run(Pass *pass)
 {
     const TalusOperator *op = pass->op;
     const double(*velocity)[8] = (const double(*)[8])op->scratch->velocity;
-    if (reloads(pass->state)) {
+    if (reloads(pass->state))
         pass->old = pass->run->unit;
-        talus_cpu_for_each_group(op, unpack_group, pass);
-    } else {
+    else
         TALUS_TRY(reserve_run(op, &pass->run));
-        talus_cpu_unscale_impulses(op, pass->state->metric, pass->state->x);
-    }
     SingleRun *run = pass->run;
+    talus_cpu_for_each_group(op, write_wrenches, pass);
     talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, true, false,
                               op->scratch->velocity);
     run->unit = talus_single_units(op, velocity, run->partial);
@@ -490,18 +510,19 @@ static void read_group(void *context, int64_t begin, int64_t end, int64_t group)
     const TalusAccelerated *state = pass->state;
     const SingleUnits *unit = &pass->run->unit;
     const StepPack *pack = pass->run->pack + pass->run->start[group];
-    double *x_prev = state->x_prev ? state->x_prev : state->x;
-    for (int64_t i = begin; i < end; i += LANES4, pack++)
-        for (int k = 0; k < pack->count; k++) {
-            int contact = (int)i + k;
-            get_local(pass, pack->gamma_prev, contact, false, unit->impulse, k,
-                      x_prev + 3 * (i + k));
-            if (!state->x_prev)
-                continue;
-            get_local(pass, pack->gamma, contact, false, unit->impulse, k, state->x + 3 * (i + k));
-            get_local(pass, pack->g_prev, contact, true, unit->speed, k,
-                      state->g_prev + 3 * (i + k));
-        }
+    for (int64_t i = begin; i < end; i++) {
+        const StepPack *from = &pack[(i - begin) / LANES4];
+        const int k = (int)((i - begin) % LANES4);
+        double s[2], *x_prev = (state->x_prev ? state->x_prev : state->x) + 3 * i;
+        get_scales(pass, i, s);
+        get_local(pass, s, from->gamma_prev, (int)i, false, unit->impulse, k, x_prev);
+        for (int c = 0; c < 3 && !state->metric; c++)
+            x_prev[c] *= s[c > 0];
+        if (!state->x_prev)
+            continue;
+        get_local(pass, s, from->gamma, (int)i, false, unit->impulse, k, state->x + 3 * i);
+        get_local(pass, s, from->g_prev, (int)i, true, unit->speed, k, state->g_prev + 3 * i);
+    }
 }
 
 /* Bytes that the loops of a step must move if each array comes from memory once. Bodies: wrench and incidence; start,

@@ -143,8 +143,10 @@ static TalusStatus widen_if_spent(TalusSolve *s, Work *w, TalusAccelerated *a)
     if (!a->spent)
         return TALUS_OK;
     TALUS_TRY(reserve_previous(s, w));
+    TALUS_TRY(talus_solver_make_metric(s, a->kind, &w->metric_memory, &w->metric));
     a->x_prev = w->x_prev;
     a->g_prev = w->g_prev;
+    a->metric = w->metric;
     s->backend->run.widen(s->op, a);
     return TALUS_OK;
 }
@@ -203,15 +205,15 @@ static TalusStatus solve_apgd(TalusSolve *s)
                           .exact = s->plan.exact,
                           .single = talus_solve_takes_single(s)};
     const bool previous = !talus_run_is_single(s->backend, s->op, &a);
-    TALUS_TRY(prepare(s, p, !backend_finds_metric(s), previous, w));
-    const TalusMetricBlock *metric = a.metric = w->metric;
-    if (metric)
-        s->backend->op.scale(s->op, metric, true, s->gamma);
+    TALUS_TRY(prepare(s, p, previous && !backend_finds_metric(s), previous, w));
+    a.metric = w->metric;
+    if (a.metric)
+        s->backend->op.scale(s->op, a.metric, true, s->gamma);
     if (previous) {
         a.x_prev = w->x_prev;
         a.g_prev = w->g_prev;
         s->backend->vector.copy(s->op, w->x_prev, s->gamma, n);
-        if (metric)
+        if (a.metric)
             s->backend->vector.zero(s->op, w->g_prev, n);
     }
     TalusMomentum momentum = {.norm = state->norm,
@@ -224,8 +226,8 @@ static TalusStatus solve_apgd(TalusSolve *s)
     state->norm = momentum.norm;
     if (measured_iterate(&a) != s->gamma)
         s->backend->vector.copy(s->op, s->gamma, measured_iterate(&a), n);
-    if (metric)
-        s->backend->op.scale(s->op, metric, false, s->gamma);
+    if (a.metric)
+        s->backend->op.scale(s->op, a.metric, false, s->gamma);
     return TALUS_OK;
 }
 
