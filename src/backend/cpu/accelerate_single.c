@@ -74,15 +74,6 @@ static void number_packs(const TalusOperator *op, SingleRun *run)
         run->start[g + 1] = run->start[g] + pack_count(groups->start[g + 1] - groups->start[g]);
 }
 
-/* Returns the address in a block of memory after `*used` bytes, and adds those of an array to them. */
-static void *take_memory(unsigned char *block, size_t *used, size_t count, size_t element)
-{
-    enum { ALIGNMENT = 64 };
-    void *array = block ? block + *used : NULL;
-    *used += (count * element + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return array;
-}
-
 /* Sets the arrays of *run to parts of `block`, after the run itself. Returns the bytes of the whole; block NULL: only
  * these. */
 static size_t lay_out(const TalusOperator *op, unsigned char *block, SingleRun *run)
@@ -91,10 +82,10 @@ static size_t lay_out(const TalusOperator *op, unsigned char *block, SingleRun *
     const size_t blocks = (size_t)op->blocks, packs = blocks / LANES4 + groups;
     const size_t chunks = (size_t)talus_chunks((int64_t)bodies, BODY_GRAIN);
     size_t used = 0;
-    take_memory(block, &used, 1, sizeof *run);
-    run->start = take_memory(block, &used, groups + 1, sizeof *run->start);
-    run->pack = take_memory(block, &used, packs, sizeof *run->pack);
-    run->partial = take_memory(block, &used, 2 * chunks, sizeof *run->partial);
+    talus_take_memory(block, &used, 1, sizeof *run);
+    run->start = talus_take_memory(block, &used, groups + 1, sizeof *run->start);
+    run->pack = talus_take_memory(block, &used, packs, sizeof *run->pack);
+    run->partial = talus_take_memory(block, &used, 2 * chunks, sizeof *run->partial);
     return used;
 }
 
