@@ -5,6 +5,7 @@
 #define TALUS_SETS_POLYGON_ANGLE_H
 
 #include <talus/math.h>
+#include <talus/set.h>
 
 /* X(sides, cosine, sine) from TALUS_SIDES_MIN to TALUS_SIDES_MAX sides. */
 /* clang-format off */
@@ -73,19 +74,34 @@
     X(64, 0x1.ff621e3796d7ep-1, 0x1.91f65f10dd814p-5)
 /* clang-format on */
 
-/* Sets *c and *s to cosine and sine of pi / sides; to 0 for another number of sides. */
+/* [sides]: cosine and sine, on the host; 0 for a number of sides that no polygon has. */
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const double talus_polygon_angles[TALUS_SIDES_MAX + 1][2];
+#ifdef __cplusplus
+}
+#endif
+
+/* Sets *c and *s to cosine and sine of pi / sides, sides at most TALUS_SIDES_MAX. Short on the host, so that loops over
+ * blocks of any set still contain it; device code has no table of the host. */
 TALUS_INLINE void talus_polygon_angle(int sides, double *c, double *s)
 {
-#define ANGLE(n, cosine, sine) \
-    case n:                    \
-        *c = cosine;           \
-        *s = sine;             \
+#ifdef __CUDA_ARCH__
+#define TALUS_ANGLE(n, cosine, sine) \
+    case n:                          \
+        *c = cosine;                 \
+        *s = sine;                   \
         break;
     switch (sides) {
-        TALUS_POLYGON_ANGLES(ANGLE)
+        TALUS_POLYGON_ANGLES(TALUS_ANGLE)
     default: *c = *s = 0.0;
     }
-#undef ANGLE
+#undef TALUS_ANGLE
+#else
+    *c = talus_polygon_angles[sides][0];
+    *s = talus_polygon_angles[sides][1];
+#endif
 }
 
 #endif

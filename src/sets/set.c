@@ -151,6 +151,9 @@ TalusStatus talus_set_check(TalusFrictionModel model)
                         (int)model.law, TALUS_JOINT_ROWS, (int)TALUS_LAW_CCP);
 }
 
+#define ANGLE(n, cosine, sine) [n] = {cosine, sine},
+const double talus_polygon_angles[TALUS_SIDES_MAX + 1][2] = {TALUS_POLYGON_ANGLES(ANGLE)};
+
 TalusSet talus_set_from_model(TalusFrictionModel model, double mu)
 {
     TalusSet set = {.section = (int)model.section,
