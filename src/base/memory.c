@@ -29,7 +29,7 @@ enum { FREE, TAKEN, NAMED };
 typedef struct Header {
     size_t bytes;
     Use *use;
-    char *start;
+    char *origin;
 } Header;
 
 /* Names are found by their hash, from which the search goes on to the next place; a full table counts in `rest`. */
@@ -219,7 +219,7 @@ static void *alloc_unset(size_t count, size_t element, const char *what)
     atomic_fetch_add(&allocation_count, 1);
     Use *use = find_use(what);
     count_bytes(use, bytes);
-    *(Header *)block = (Header){.bytes = bytes, .use = use, .start = block};
+    *(Header *)block = (Header){.bytes = bytes, .use = use, .origin = block};
     return block + ALIGNMENT;
 }
 
@@ -252,7 +252,7 @@ void talus_release(void *pointer)
         return;
     char *block = (char *)pointer - ALIGNMENT;
     uncount_bytes(((Header *)block)->use, ((Header *)block)->bytes);
-    free(((Header *)block)->start);
+    free(((Header *)block)->origin);
 }
 
 void talus_release_all(void *const *pointer, size_t count)
@@ -281,21 +281,21 @@ TalusStatus talus_check_capacity(const void *block, size_t need, size_t element)
 static void *resize_large(void *pointer, size_t bytes, const char *what)
 {
     const Header old = *(Header *)((char *)pointer - ALIGNMENT);
-    const size_t offset = (size_t)((char *)pointer - ALIGNMENT - old.start);
-    char *start =
-        talus_allocation_must_fail() ? NULL : realloc(old.start, bytes + 2 * (size_t)ALIGNMENT);
-    if (!start) {
+    const size_t offset = (size_t)((char *)pointer - ALIGNMENT - old.origin);
+    char *origin =
+        talus_allocation_must_fail() ? NULL : realloc(old.origin, bytes + 2 * (size_t)ALIGNMENT);
+    if (!origin) {
         talus_fail(TALUS_ERR_MEMORY, "%s: out of memory for %zu bytes", what, bytes);
         return NULL;
     }
-    char *block = start + (ALIGNMENT - (uintptr_t)start % ALIGNMENT) % ALIGNMENT;
-    if (block != start + offset) /* realloc need not keep the alignment */
-        memmove(block, start + offset, ALIGNMENT + old.bytes);
+    char *block = origin + (ALIGNMENT - (uintptr_t)origin % ALIGNMENT) % ALIGNMENT;
+    if (block != origin + offset) /* realloc need not keep the alignment */
+        memmove(block, origin + offset, ALIGNMENT + old.bytes);
     atomic_fetch_add(&allocation_count, 1);
     uncount_bytes(old.use, old.bytes);
     Use *use = find_use(what);
     count_bytes(use, bytes);
-    *(Header *)block = (Header){.bytes = bytes, .use = use, .start = start};
+    *(Header *)block = (Header){.bytes = bytes, .use = use, .origin = origin};
     return block + ALIGNMENT;
 }
 
