@@ -266,6 +266,58 @@ TEST(memory_is_counted_by_name)
     CHECK(largest.peak >= find_use("counted by name").peak);
 }
 
+/* The bytes of a name when all together had the most, which need not be at the name's own peak. */
+TEST(memory_by_name_is_known_at_the_common_peak)
+{
+    char *early = NULL, *late = NULL;
+    size_t highest = talus_memory_highest();
+    REQUIRE_OK(TALUS_ALLOC(early, 3 * highest, "before the peak"));
+    talus_release(early);
+    CHECK(find_use("before the peak").at_highest >= 3 * highest);
+    REQUIRE_OK(TALUS_ALLOC(late, 12 * highest, "at the peak"));
+    CHECK(find_use("before the peak").peak >= 3 * highest);
+    CHECK_INT(find_use("before the peak").at_highest, 0);
+    CHECK(find_use("at the peak").at_highest >= 12 * highest);
+    talus_release(late);
+}
+
+/* A large array that grows with its contents is never in memory twice. */
+TEST(large_arrays_are_moved)
+{
+    int *array = NULL;
+    size_t count = (size_t)1 << 21, now = talus_memory_now();
+    for (int round = 0; round < 6; round++, count += count / 2) {
+        size_t held = TALUS_CAPACITY(array);
+        talus_memory_reset_peak();
+        REQUIRE_OK(TALUS_GROW(array, count, held, "numbers"));
+        CHECK((uintptr_t)array % 64 == 0);
+        if (round > 0)
+            CHECK(talus_memory_peak() <= now + talus_capacity(array));
+        for (size_t i = 0; i < held; i += 1001)
+            CHECK(array[i] == (int)i);
+        for (size_t i = 0; i < TALUS_CAPACITY(array); i++)
+            array[i] = (int)i;
+    }
+    size_t held = TALUS_CAPACITY(array);
+    talus_fail_allocation_in(1);
+    CHECK_INT(TALUS_GROW(array, 2 * held, held, "numbers"), TALUS_ERR_MEMORY);
+    CHECK(TALUS_CAPACITY(array) == held && array[held - 1] == (int)held - 1);
+    talus_release(array);
+    CHECK(talus_memory_now() == now);
+}
+
+TEST(large_arrays_grow_by_a_sixteenth)
+{
+    char *array = NULL;
+    size_t need = (size_t)8 << 20;
+    REQUIRE_OK(TALUS_GROW(array, need, 0, "bytes"));
+    need = talus_capacity(array);
+    REQUIRE_OK(TALUS_GROW(array, need + 1, 0, "bytes"));
+    CHECK(talus_capacity(array) >= need + need / 16);
+    CHECK(talus_capacity(array) < need + need / 8);
+    talus_release(array);
+}
+
 TEST(arrays_grow_by_half_at_least)
 {
     char *array = NULL;
@@ -653,7 +705,10 @@ int main(void)
     RUN(memory_is_zeroed_aligned_and_counted);
     RUN(memory_is_counted_by_name);
     RUN(growing_keeps_what_it_is_told_to);
+    RUN(memory_by_name_is_known_at_the_common_peak);
     RUN(arrays_grow_by_half_at_least);
+    RUN(large_arrays_are_moved);
+    RUN(large_arrays_grow_by_a_sixteenth);
     RUN(allocations_fail_on_demand);
     RUN(sizes_that_overflow_are_refused);
     RUN(fail_keeps_a_message_made_of_itself);

@@ -5,6 +5,7 @@
 #include "support/test.h"
 
 #include "base/rng.h"
+#include "base/turn.h"
 #include "sets/set.h"
 
 #include <math.h>
@@ -538,12 +539,25 @@ TEST(the_shift_is_the_sections_support)
     }
 }
 
+TEST(angles_of_polygons_are_those_of_turns)
+{
+    double c, s, cosine, sine;
+    for (int sides = TALUS_SIDES_MIN; sides <= TALUS_SIDES_MAX; sides++) {
+        talus_polygon_angle(sides, &c, &s);
+        talus_cos_sin_turns(0.5 / sides, &cosine, &sine);
+        CHECK(c == cosine && s == sine);
+    }
+    talus_polygon_angle(TALUS_SIDES_MIN - 1, &c, &s);
+    CHECK(c == 0.0 && s == 0.0);
+}
+
 int main(void)
 {
     RUN(projections_have_their_properties);
     RUN(a_metric_changes_parameters_alone);
     RUN(nan_is_not_swallowed);
     RUN(no_friction_leaves_the_half_line);
+    RUN(angles_of_polygons_are_those_of_turns);
     RUN(half_line_projection);
     RUN(a_steep_bound_hides_nothing);
     RUN(tangent_cones_and_steps);

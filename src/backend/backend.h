@@ -68,8 +68,14 @@ typedef struct TalusAccelerated {
      * the backend; the caller sets it to false after changing x or calling another operation that uses the scratch. */
     bool warm;
     /* True: runs in host memory may be in single precision until the residual comes near the rounding of floats; the
-     * backend then sets it to false. */
+     * backend then sets it to false. While it is true and talus_run_is_single, x_prev and g_prev may both be NULL: the
+     * method starts from x alone, and write_back writes the last measured iterate to x. The metric may then be NULL,
+     * too: x is gamma, and the metric is the one that `kind` names. */
     bool single;
+    bool
+        begun; /* a run in single precision has its own copies of the iterates; set by the backend */
+    bool
+        spent; /* single precision has come to its end without x_prev and g_prev; run.widen is next */
 } TalusAccelerated;
 
 /* Sums over blocks of one forward-backward step t = P(x - step g). x, t and g are in the metric; the residual is that
@@ -255,6 +261,8 @@ typedef struct TalusRunOps {
                               TalusMomentum *momentum, TalusRun *run);
     /* Writes x, x_prev and g_prev of a state with `single` and `warm`, which runs leave in the backend's memory. */
     void (*write_back)(const TalusOperator *op, TalusAccelerated *state);
+    /* Ends single precision for a state that is `spent`, after the caller has given it x_prev, g_prev and metric. */
+    void (*widen)(const TalusOperator *op, TalusAccelerated *state);
     /* Repeats Jacobi's step, step.jacobi. A step measures gamma before changing it, so on return gamma is one step
      * beyond the last measured iterate. */
     TalusStatus (*jacobi)(const TalusOperator *op, double omega, double lambda, double *gamma,

@@ -31,8 +31,6 @@
 typedef struct TalusBlockModel {
     uint8_t section, law; /* TalusSection, TalusFrictionLaw */
     uint16_t sides; /* number of a polygon's sides; of a joint: bit k is set if it has row k */
-    uint32_t unused;
-    double cos, sin; /* of pi / sides; polygon only */
 } TalusBlockModel;
 
 /* Maximum number of rows of a block. */

@@ -80,6 +80,13 @@ static bool fits_single(const TalusOperator *op, const TalusAccelerated *state)
     return state->single && op->rows == 3 && !op->general && !op->elimination;
 }
 
+bool talus_run_is_single(const TalusBackend *backend, const TalusOperator *op,
+                         const TalusAccelerated *state)
+{
+    return talus_backend_can(backend, TALUS_CAP_HOST_MEMORY) && backend->run.accelerate &&
+           fits_backend_runs(op) && fits_single(op, state);
+}
+
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run)
 {

@@ -24,6 +24,10 @@ bool talus_run_record(TalusRun *run, int blocks, double residual2, double residu
  * problem and backend. */
 TalusStatus talus_run_accelerate(const TalusBackend *backend, const TalusOperator *op,
                                  TalusAccelerated *state, TalusMomentum *momentum, TalusRun *run);
+/* True if runs of this state are in single precision, in host memory: such a state needs no vectors but x until it is
+ * `spent`. */
+bool talus_run_is_single(const TalusBackend *backend, const TalusOperator *op,
+                         const TalusAccelerated *state);
 /* Makes the vectors of a state those that its last run reached; needed before they are read, if state->single. */
 void talus_run_write_back(const TalusBackend *backend, const TalusOperator *op,
                           TalusAccelerated *state);

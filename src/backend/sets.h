@@ -29,8 +29,10 @@ TALUS_INLINE TalusSet talus_set_in_metric(const TalusBlockModel *model, bool pri
     set.spinning = moment_mu ? moment_mu[0] * ratio : 0.0;
     set.rolling = moment_mu ? moment_mu[1] * ratio : 0.0;
     set.estimate = !set.prism ? 0.0 : metric ? estimate / metric[0] : estimate;
-    set.cos = model ? model->cos : 1.0;
-    set.sin = model ? model->sin : 0.0;
+    set.cos = 1.0;
+    set.sin = 0.0;
+    if (set.section == TALUS_SECTION_POLYGON)
+        talus_polygon_angle(set.sides, &set.cos, &set.sin);
     if (set.section == TALUS_SECTION_JOINT) {
         set.mu = metric ? mu / metric[1] : mu;
         set.estimate = metric ? mu / metric[0] : mu;

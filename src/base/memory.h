@@ -2,7 +2,7 @@
  *
  * Every allocation is counted, and tests can make the n-th one fail. Blocks are 64-byte aligned, so that hot arrays
  * start on a cache line. A block knows its capacity, so a growable array is just a pointer. Arrays grow by at least
- * half, so that after the first steps of a world most steps allocate nothing. */
+ * half, those of 4 MiB and more by a sixteenth, so that after the first steps of a world most steps allocate nothing. */
 #ifndef TALUS_BASE_MEMORY_H
 #define TALUS_BASE_MEMORY_H
 
@@ -63,10 +63,11 @@ void talus_memory_reset_peak(void);
 /* The peak since the start of the program, whatever was reset. */
 size_t talus_memory_highest(void);
 
-/* Bytes of all blocks of one name: now, and at their own peak (the peaks of two names may be at different times). */
+/* Bytes of all blocks of one name: now, and at their own peak (the peaks of two names may be at different times); also
+ * when all names together had the most (talus_memory_highest), or up to a hundredth less. */
 typedef struct TalusMemoryUse {
-    const char *name; /* valid until the program ends */
-    size_t now, peak; /* bytes */
+    const char *name;             /* valid until the program ends */
+    size_t now, peak, at_highest; /* bytes */
 } TalusMemoryUse;
 /* Writes the uses of up to `limit` names, by falling peak; returns how many were written. Memory of other libraries, of
  * files (names with a dot or slash) and of names beyond the first 1024 has names of its own. */

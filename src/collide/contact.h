@@ -206,6 +206,16 @@ void talus_detector_add_missing(TalusDetector *detector);
  * first), after setting dropped impulses to zero. */
 TalusContactList *talus_detector_contacts(TalusDetector *detector);
 
+/* Exchanges *memory, a block of base/memory.h or NULL, for the detector's spare array of impulses. talus_detect writes
+ * the new list's impulses to the spare array, which afterwards is that of the old impulses; between detections its
+ * contents do not matter. So a caller with an array that is not in use during detection can lend it: exchange before
+ * and after. */
+void talus_detector_exchange_spare(TalusDetector *detector, TalusVec3 **memory);
+
+/* Exchanges *memory likewise for the memory in which talus_detect and talus_detector_find_missing sort bodies and
+ * pairs. */
+void talus_detector_exchange_scratch(TalusDetector *detector, unsigned char **memory);
+
 /* Marks the impulses of the contacts of the body in slot `body` to be set to zero, because another body may use its
  * slot next. The next talus_detect, talus_detector_contacts or talus_detector_restore does so, in one pass for any
  * number of bodies. */

@@ -530,6 +530,20 @@ TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView 
     return TALUS_OK;
 }
 
+void talus_detector_exchange_spare(TalusDetector *d, TalusVec3 **memory)
+{
+    TalusVec3 *spare = d->spare;
+    d->spare = *memory;
+    *memory = spare;
+}
+
+void talus_detector_exchange_scratch(TalusDetector *d, unsigned char **memory)
+{
+    unsigned char *block = d->broad.scratch.block;
+    d->broad.scratch.block = *memory;
+    *memory = block;
+}
+
 TalusStatus talus_detector_restore(TalusDetector *d, const TalusContactList *list)
 {
     size_t count = (size_t)list->count, general = (size_t)list->general, bodies = 0;

@@ -43,7 +43,7 @@ TalusStatus talus_problem_finish(TalusProblem *problem);
  * on the problem counts as having a certificate. */
 TalusStatus talus_problem_reserve_certificate(TalusProblem *problem, double **out);
 
-/* Returns the friction model in the form that operators store, with cos and sin of a polygon. */
+/* Returns the friction model in the form that operators store. */
 TalusBlockModel talus_block_model(TalusFrictionModel model);
 
 /* Makes solvers work on `op` and `gamma`, which the caller owns in the backend's memory, until the next call of
@@ -51,6 +51,13 @@ TalusBlockModel talus_block_model(TalusFrictionModel model);
  * on the host. */
 void talus_problem_lend(TalusProblem *problem, const TalusBackend *backend, TalusOperator *op,
                         double *gamma);
+
+/* Returns where the problem keeps its array of impulses, a block of base/memory.h: a world uses it as work space before
+ * it fills the problem anew, and may leave another block there, of any size, or NULL. */
+double **talus_problem_lend_gamma(TalusProblem *problem);
+/* The same for the wrenches of operations, whose contents do not matter between operations. The block that is left there
+ * must not be smaller, unless the problem is filled anew. */
+double (**talus_problem_lend_wrenches(TalusProblem *problem))[6];
 
 /* Returns the array [bodies] of the bodies' lengths l, by which spins are multiplied (s = l w). The caller that fills
  * the problem writes it; conversions to physical units read it. */

@@ -27,10 +27,8 @@ TalusStatus talus_problem_check_model(TalusFrictionModel model, const char *what
 
 TalusBlockModel talus_block_model(TalusFrictionModel m)
 {
-    TalusBlockModel model = {
+    return (TalusBlockModel){
         .section = (uint8_t)m.section, .law = (uint8_t)m.law, .sides = (uint16_t)m.sides};
-    talus_section_angle(m, &model.cos, &model.sin);
-    return model;
 }
 
 int talus_model_corner_count(const TalusBlockModel *m)

@@ -124,6 +124,16 @@ TalusOperator *talus_problem_operator(TalusProblem *p)
     return &p->op;
 }
 
+double **talus_problem_lend_gamma(TalusProblem *p)
+{
+    return &p->gamma;
+}
+
+double (**talus_problem_lend_wrenches(TalusProblem *p))[6]
+{
+    return &p->scratch.record;
+}
+
 double *talus_problem_lengths(TalusProblem *p)
 {
     return p->length;

@@ -11,6 +11,7 @@
 #ifndef TALUS_SETS_POLYGON_H
 #define TALUS_SETS_POLYGON_H
 
+#include "sets/polygon_angle.h"
 #include "sets/pyramid.h"
 
 /* Number of bits of the index of a facet above t2 = 0, for TALUS_SIDES_MAX sides. */

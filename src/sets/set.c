@@ -3,7 +3,6 @@
 
 #include "base/param.h"
 #include "base/status.h"
-#include "base/turn.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -152,12 +151,8 @@ TalusStatus talus_set_check(TalusFrictionModel model)
                         (int)model.law, TALUS_JOINT_ROWS, (int)TALUS_LAW_CCP);
 }
 
-void talus_section_angle(TalusFrictionModel model, double *c, double *s)
-{
-    *c = *s = 0.0;
-    if (model.section == TALUS_SECTION_POLYGON)
-        talus_cos_sin_turns(0.5 / model.sides, c, s);
-}
+#define ANGLE(n, cosine, sine) [n] = {cosine, sine},
+const double talus_polygon_angles[TALUS_SIDES_MAX + 1][2] = {TALUS_POLYGON_ANGLES(ANGLE)};
 
 TalusSet talus_set_from_model(TalusFrictionModel model, double mu)
 {
@@ -166,7 +161,8 @@ TalusSet talus_set_from_model(TalusFrictionModel model, double mu)
                     .prism = model.law == TALUS_LAW_FIXED,
                     .mu = mu,
                     .estimate = model.section == TALUS_SECTION_JOINT ? mu : 0.0};
-    talus_section_angle(model, &set.cos, &set.sin);
+    if (model.section == TALUS_SECTION_POLYGON)
+        talus_polygon_angle(model.sides, &set.cos, &set.sin);
     return set;
 }
 

@@ -152,9 +152,6 @@ TALUS_INLINE double talus_block_shift(int rows, const TalusSet *set, const doubl
 extern "C" {
 #endif
 
-/* Writes cos and sin of pi / sides of a polygon, computed without libm; 0 for other sections. Host only. */
-void talus_section_angle(TalusFrictionModel model, double *c, double *s);
-
 /* Fails with TALUS_ERR_ARGUMENT for an invalid friction model, or invalid rows or law of a joint. Host only. */
 TalusStatus talus_set_check(TalusFrictionModel model);
 

@@ -142,10 +142,14 @@ static void print_loops(const Run *run, FILE *out)
                 rest[k].seconds, 100.0 * rest[k].seconds / all);
 }
 
-static void print_bytes(const Run *run, const char *name, double bytes, FILE *out)
+/* Writes a row: bytes at the peak of its name, and bytes for each body at the common peak. */
+static void print_bytes(const Run *run, const char *name, double bytes, double at_highest,
+                        FILE *out)
 {
     int bodies = talus_world_body_count(run->world);
-    fprintf(out, "  %-54s %9.2f %12.1f\n", name, 1e-6 * bytes, bytes / (bodies > 0 ? bodies : 1));
+    double per_body = 1.0 / (bodies > 0 ? bodies : 1);
+    fprintf(out, "  %-44s %9.2f %12.1f %12.1f\n", name, 1e-6 * bytes, bytes * per_body,
+            at_highest * per_body);
 }
 
 static void print_memory(const Run *run, FILE *out)
@@ -153,13 +157,15 @@ static void print_memory(const Run *run, FILE *out)
     TalusMemoryUse use[NAMES];
     int count = talus_memory_uses(use, NAMES);
     double peak = (double)talus_memory_highest(), device = device_bytes(run);
-    fprintf(out, "\nMemory, by name of its arrays, each at its own peak\n  %-54s %9s %12s\n",
-            "name", "MB", "bytes a body");
+    fprintf(out,
+            "\nMemory, by name of its arrays, each at its own peak and all at their common one\n"
+            "  %-44s %9s %12s %12s\n",
+            "name", "MB", "bytes a body", "common peak");
     for (int i = 0; i < count && (double)use[i].peak > least_share * peak; i++)
-        print_bytes(run, use[i].name, (double)use[i].peak, out);
-    print_bytes(run, "all names together, at their common peak", peak, out);
+        print_bytes(run, use[i].name, (double)use[i].peak, (double)use[i].at_highest, out);
+    print_bytes(run, "all names together, at their common peak", peak, peak, out);
     if (device > 0.0)
-        print_bytes(run, "on the GPU, at the end", device, out);
+        print_bytes(run, "on the GPU, at the end", device, device, out);
 }
 
 void run_profile_print(const Run *run, FILE *out)
@@ -197,6 +203,7 @@ static void write_memory(const Run *run, JsonOut *json)
         json_open_object(json, NULL);
         json_write_text(json, "name", use[i].name);
         json_write_int(json, "bytes", (int64_t)use[i].peak);
+        json_write_int(json, "bytes_at_peak", (int64_t)use[i].at_highest);
         json_close_object(json);
     }
     json_close_array(json);
@@ -317,28 +324,31 @@ static void write_loop_table(const Run *run, JsonOut *json)
     close_table(json, note);
 }
 
-static void write_memory_row(const Run *run, JsonOut *json, const char *name, double bytes)
+static void write_memory_row(const Run *run, JsonOut *json, const char *name, double bytes,
+                             double at_highest)
 {
     int bodies = talus_world_body_count(run->world);
     json_open_array(json, NULL);
     json_write_text(json, NULL, name);
     write_cell(json, 2, 1e-6 * bytes);
     write_cell(json, 1, bytes / (bodies > 0 ? bodies : 1));
+    write_cell(json, 1, at_highest / (bodies > 0 ? bodies : 1));
     json_close_array(json);
 }
 
 static void write_memory_table(const Run *run, JsonOut *json)
 {
-    static const char *const columns[] = {"array", "MB", "bytes a body", NULL};
+    static const char *const columns[] = {"array", "MB", "bytes a body",
+                                          "bytes a body at the common peak", NULL};
     static TalusMemoryUse use[LOOPS];
     int count = talus_memory_uses(use, LOOPS);
     double peak = (double)talus_memory_highest();
     open_table(json, "Memory, by name of its arrays", columns);
     for (int i = 0; i < count && (double)use[i].peak > least_share * peak; i++)
-        write_memory_row(run, json, use[i].name, (double)use[i].peak);
-    write_memory_row(run, json, "all names together", peak);
+        write_memory_row(run, json, use[i].name, (double)use[i].peak, (double)use[i].at_highest);
+    write_memory_row(run, json, "all names together", peak, peak);
     if (device_bytes(run) > 0.0)
-        write_memory_row(run, json, "on the GPU, at the end", device_bytes(run));
+        write_memory_row(run, json, "on the GPU, at the end", device_bytes(run), device_bytes(run));
     close_table(json, "Each name at its own peak, all together at their common one.");
 }
 

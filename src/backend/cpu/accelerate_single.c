@@ -5,7 +5,10 @@
  * Bodies gather the wrenches of gamma - base, base the impulses at which velocities were last computed in double
  * precision (single.h). Contacts are in packs of four, in their order, and no pack is in two groups (backend/groups.h):
  * sums are formed by groups. A run ends once the residual comes near the rounding errors; steps in double precision
- * then go on. */
+ * then go on.
+ *
+ * Wrenches and velocities in single precision lie in the operator's scratch, in the memory of those in double precision:
+ * no operation in double precision is done during a run. Packs outlast such operations. */
 #include "backend/cpu/accelerate_single.h"
 
 #include "backend/frame.h"
@@ -27,16 +30,18 @@ typedef struct StepPack {
     int32_t first, count; /* first contact, number of contacts */
 } StepPack;
 
-/* What runs keep, at the start of scratch->single; the arrays follow it there. */
+/* What runs keep, at the start of scratch->single; the arrays follow it there, but for those in memory of the
+ * scratch. */
 typedef struct SingleRun {
     SingleUnits unit;
     StepPack *pack;
     int32_t *start;       /* [groups + 1]: first pack of each group */
-    float (*velocity)[8]; /* [bodies + 1]: change since base */
-    float (*mass)[2];     /* [bodies]: 1/m, k */
-    float (*wrench)[8];   /* [blocks]: impulse p, 0, torque t, 0, as in contact.c */
-    double *partial;      /* work space of talus_single_units */
-    double offset;        /* largest sum of |offset|, m/s, of a contact */
+    float (*velocity)[8]; /* [bodies + 1]: change since base; in scratch->velocity */
+    float (*mass)[2];     /* [bodies]: 1/m, k; likewise, behind them */
+    float (
+        *wrench)[8]; /* [blocks]: impulse p, 0, torque t, 0, as in contact.c; in scratch->record */
+    double *partial; /* work space of talus_single_units */
+    double offset;   /* largest sum of |offset|, m/s, of a contact */
 } SingleRun;
 
 /* Sums of a step: up to RESIDUAL2 as in TalusStepSums, then the maxima of the squared residual and of (d |gamma|)^2.
@@ -48,6 +53,7 @@ typedef struct Pass {
     const TalusOperator *op;
     SingleRun *run;
     TalusAccelerated *state;
+    SingleUnits old;         /* units of the packs before they are filled anew from themselves */
     float beta, ahead, step; /* as in momentum.h */
 } Pass;
 
@@ -68,15 +74,6 @@ static void number_packs(const TalusOperator *op, SingleRun *run)
         run->start[g + 1] = run->start[g] + pack_count(groups->start[g + 1] - groups->start[g]);
 }
 
-/* Returns the address in a block of memory after `*used` bytes, and adds those of an array to them. */
-static void *take_memory(unsigned char *block, size_t *used, size_t count, size_t element)
-{
-    enum { ALIGNMENT = 64 };
-    void *array = block ? block + *used : NULL;
-    *used += (count * element + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
-    return array;
-}
-
 /* Sets the arrays of *run to parts of `block`, after the run itself. Returns the bytes of the whole; block NULL: only
  * these. */
 static size_t lay_out(const TalusOperator *op, unsigned char *block, SingleRun *run)
@@ -85,13 +82,10 @@ static size_t lay_out(const TalusOperator *op, unsigned char *block, SingleRun *
     const size_t blocks = (size_t)op->blocks, packs = blocks / LANES4 + groups;
     const size_t chunks = (size_t)talus_chunks((int64_t)bodies, BODY_GRAIN);
     size_t used = 0;
-    take_memory(block, &used, 1, sizeof *run);
-    run->start = take_memory(block, &used, groups + 1, sizeof *run->start);
-    run->pack = take_memory(block, &used, packs, sizeof *run->pack);
-    run->velocity = take_memory(block, &used, bodies + 1, sizeof *run->velocity);
-    run->mass = take_memory(block, &used, bodies, sizeof *run->mass);
-    run->wrench = take_memory(block, &used, blocks, sizeof *run->wrench);
-    run->partial = take_memory(block, &used, 2 * chunks, sizeof *run->partial);
+    talus_take_memory(block, &used, 1, sizeof *run);
+    run->start = talus_take_memory(block, &used, groups + 1, sizeof *run->start);
+    run->pack = talus_take_memory(block, &used, packs, sizeof *run->pack);
+    run->partial = talus_take_memory(block, &used, 2 * chunks, sizeof *run->partial);
     return used;
 }
 
@@ -103,29 +97,51 @@ static TalusStatus reserve_run(const TalusOperator *op, SingleRun **run)
     TALUS_TRY(TALUS_GROW(s->single, lay_out(op, NULL, &sizes), 0, "contacts in single precision"));
     *run = (void *)s->single;
     lay_out(op, s->single, *run);
+    (*run)->velocity = (void *)s->velocity;
+    (*run)->mass = (void *)((*run)->velocity + op->bodies + 1);
+    (*run)->wrench = (void *)s->record;
     number_packs(op, *run);
     return TALUS_OK;
 }
 
-/* Sets lane k of out[3] to `factor` times the world vector of S x, or of S^-1 x if `inverse`. */
-static void set_world(const Pass *pass, const double *x, int i, bool inverse, double factor, int k,
-                      Lane4 out[3])
+_Static_assert(sizeof(float[8]) + sizeof(float[2]) <= sizeof(double[8]) &&
+                   sizeof(float[8]) <= sizeof(double[6]),
+               "velocities, masses and wrenches fit into the memory of the scratch");
+
+/* Writes s_n and s_t of contact i: those of the state's metric or, without one, of the metric of its kind. */
+static void get_scales(const Pass *pass, int64_t i, double s[2])
 {
-    const double *s = pass->state->metric[i];
+    const TalusAccelerated *state = pass->state;
+    if (state->metric)
+        memcpy(s, state->metric[i], 2 * sizeof *s);
+    else
+        talus_cpu_metric_scales(pass->op, state->kind, i, s);
+}
+
+/* Sets lane k of out[3] to `factor` times the world vector of S x, or of S^-1 x if `inverse`, for contact i. */
+static void set_world(const Pass *pass, const double s[2], const double x[3], int i, bool inverse,
+                      double factor, int k, Lane4 out[3])
+{
     double local[3], world[3];
     for (int c = 0; c < 3; c++)
-        local[c] = inverse ? x[3 * i + c] / s[c > 0] : s[c > 0] * x[3 * i + c];
+        local[c] = inverse ? x[c] / s[c > 0] : s[c > 0] * x[c];
     talus_frame_to_world(pass->op->frame[i], local, world);
     for (int c = 0; c < 3; c++)
         lane4_set(&out[c], k, (float)(factor * world[c]));
 }
 
+/* The vectors of one contact, in the metric and the contact's frame. */
+typedef struct Iterates {
+    double x[3], x_prev[3], g_prev[3];
+    double s[2]; /* s_n, s_t of the metric */
+} Iterates;
+
 /* Fills lane k of a pack with contact i. Returns the sum of |offset|. */
-static double fill_lane(const Pass *pass, StepPack *pack, int k, int i)
+static double fill_lane(const Pass *pass, StepPack *pack, int k, int i, const Iterates *from)
 {
     const TalusOperator *op = pass->op;
     const SingleUnits *unit = &pass->run->unit;
-    const double *s = pass->state->metric[i], mu = op->mu[i], per_speed = 1.0 / unit->speed;
+    const double *s = from->s, mu = op->mu[i], per_speed = 1.0 / unit->speed;
     double u[3], kappa = mu * (s[0] / s[1]) * (s[0] / s[1]), sum = 0.0;
     talus_single_contact_velocity(op, (const double(*)[8])op->scratch->velocity, i, u);
     for (int c = 0; c < 3; c++) {
@@ -134,9 +150,9 @@ static double fill_lane(const Pass *pass, StepPack *pack, int k, int i)
         lane4_set(&pack->offset[c], k, (float)(per_speed * offset));
         sum += fabs(offset);
     }
-    set_world(pass, pass->state->x, i, false, 1.0 / unit->impulse, k, pack->gamma);
-    set_world(pass, pass->state->x_prev, i, false, 1.0 / unit->impulse, k, pack->gamma_prev);
-    set_world(pass, pass->state->g_prev, i, true, per_speed, k, pack->g_prev);
+    set_world(pass, s, from->x, i, false, 1.0 / unit->impulse, k, pack->gamma);
+    set_world(pass, s, from->x_prev, i, false, 1.0 / unit->impulse, k, pack->gamma_prev);
+    set_world(pass, s, from->g_prev, i, true, per_speed, k, pack->g_prev);
     lane4_set(&pack->inv_n, k, (float)(unit->inverse_mass * s[0] * s[0]));
     lane4_set(&pack->inv_t, k, (float)(unit->inverse_mass * s[1] * s[1]));
     lane4_set(&pack->weight_n, k, (float)(1.0 / (unit->inverse_mass * s[0] * s[0])));
@@ -152,43 +168,118 @@ static double fill_lane(const Pass *pass, StepPack *pack, int k, int i)
     return sum;
 }
 
-/* Fills the packs of one group from the vectors of the state; stores the largest sum of |offset|. */
+/* Writes a world vector of lane k, times `factor`, to x = S^-1 gamma of contact i, or S gamma if `inverse`. */
+static void get_local(const Pass *pass, const double s[2], const Lane4 in[3], int i, bool inverse,
+                      double factor, int k, double x[3])
+{
+    double world[3], local[3];
+    for (int c = 0; c < 3; c++)
+        world[c] = factor * lane4_get(&in[c], k);
+    talus_frame_to_local(pass->op->frame[i], world, local);
+    if (!inverse)
+        talus_single_keep_in_cone(pass->op->mu[i], local);
+    for (int c = 0; c < 3; c++)
+        x[c] = inverse ? local[c] * s[c > 0] : local[c] / s[c > 0];
+}
+
+/* True if the packs are filled anew from their own iterates: the state has no vectors but x. */
+static bool reloads(const TalusAccelerated *state)
+{
+    return state->begun && !state->x_prev;
+}
+
+/* Writes x of contact i: that of the state, or that in lane k of a pack with the units pass->old. */
+static void get_x(const Pass *pass, const double s[2], const StepPack *pack, int k, int64_t i,
+                  double x[3])
+{
+    const TalusAccelerated *state = pass->state;
+    if (reloads(state))
+        get_local(pass, s, pack->gamma, (int)i, false, pass->old.impulse, k, x);
+    else
+        for (int c = 0; c < 3; c++)
+            x[c] = state->metric ? state->x[3 * i + c] : state->x[3 * i + c] / s[c > 0];
+}
+
+/* Returns the iterates of contact i, from where get_x has x. */
+static Iterates iterates_of(const Pass *pass, const StepPack *pack, int k, int64_t i)
+{
+    const TalusAccelerated *state = pass->state;
+    Iterates of = {.g_prev = {0.0}};
+    get_scales(pass, i, of.s);
+    get_x(pass, of.s, pack, k, i, of.x);
+    if (reloads(state)) {
+        get_local(pass, of.s, pack->gamma_prev, (int)i, false, pass->old.impulse, k, of.x_prev);
+        get_local(pass, of.s, pack->g_prev, (int)i, true, pass->old.speed, k, of.g_prev);
+    } else if (state->x_prev) {
+        memcpy(of.x_prev, state->x_prev + 3 * i, sizeof of.x_prev);
+        memcpy(of.g_prev, state->g_prev + 3 * i, sizeof of.g_prev);
+    } else {
+        memcpy(of.x_prev, of.x, sizeof of.x);
+    }
+    return of;
+}
+
+/* Fills the packs of one group from the iterates; stores the largest sum of |offset|. */
 static void fill_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const Pass *pass = context;
     StepPack *pack = pass->run->pack + pass->run->start[group];
     double largest = 0.0;
     for (int64_t i = begin; i < end; i += LANES4, pack++) {
-        *pack = (StepPack){.first = (int32_t)i,
-                           .count = end - i < LANES4 ? (int32_t)(end - i) : LANES4};
+        const int count = end - i < LANES4 ? (int)(end - i) : LANES4;
+        Iterates from[LANES4];
+        for (int k = 0; k < count; k++)
+            from[k] = iterates_of(pass, pack, k, i + k);
+        *pack = (StepPack){.first = (int32_t)i, .count = count};
         for (int k = 0; k < LANES4; k++)
             pack->a[k] = pack->b[k] = pass->op->bodies;
-        for (int k = 0; k < pack->count; k++)
-            largest = fmax(largest, fill_lane(pass, pack, k, (int)i + k));
+        for (int k = 0; k < count; k++)
+            largest = fmax(largest, fill_lane(pass, pack, k, (int)i + k, &from[k]));
         memcpy(pack->base, pack->gamma, sizeof pack->base);
-        memset(pass->run->wrench[i], 0, (size_t)pack->count * sizeof *pass->run->wrench);
+        memset(pass->run->wrench[i], 0, (size_t)count * sizeof *pass->run->wrench);
     }
     talus_cpu_store_sums(pass->op, group, 1, &largest);
 }
 
-/* Fills everything from the vectors of the state, whose x becomes the base. */
+/* Writes the wrenches of x of one group, in double precision, to the scratch. */
+static void write_wrenches(void *context, int64_t begin, int64_t end, int64_t group)
+{
+    const Pass *pass = context;
+    const StepPack *pack = pass->run->pack + pass->run->start[group];
+    double gamma[3 * BLOCK_GRAIN];
+    for (int64_t i = begin; i < end; i++) {
+        double s[2], *out = gamma + 3 * (i - begin);
+        get_scales(pass, i, s);
+        get_x(pass, s, &pack[(i - begin) / LANES4], (int)((i - begin) % LANES4), i, out);
+        for (int c = 0; c < 3; c++)
+            out[c] = s[c > 0] * out[c];
+    }
+    talus_cpu_write_wrenches(pass->op, gamma, (int)begin, (int)end, pass->op->scratch->record);
+}
+
+/* Fills everything from the iterates, whose x becomes the base. Velocities in single precision come last: they take the
+ * place of those in double precision, from which offsets are computed. */
 static TalusStatus start_run(Pass *pass)
 {
     const TalusOperator *op = pass->op;
     const double(*velocity)[8] = (const double(*)[8])op->scratch->velocity;
-    TALUS_TRY(reserve_run(op, &pass->run));
+    if (reloads(pass->state))
+        pass->old = pass->run->unit;
+    else
+        TALUS_TRY(reserve_run(op, &pass->run));
     SingleRun *run = pass->run;
-    talus_cpu_unscale_impulses(op, pass->state->metric, pass->state->x);
+    talus_cpu_for_each_group(op, write_wrenches, pass);
     talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, true, false,
                               op->scratch->velocity);
     run->unit = talus_single_units(op, velocity, run->partial);
+    talus_cpu_for_each_group(op, fill_group, pass);
+    talus_cpu_combine_sums(op, 0, 1, &run->offset);
     for (int i = 0; i < op->bodies; i++) {
         run->mass[i][0] = (float)(op->body[i][3] / run->unit.inverse_mass);
         run->mass[i][1] = (float)(op->body[i][7] / run->unit.inverse_mass);
     }
     memset(run->velocity[op->bodies], 0, sizeof *run->velocity);
-    talus_cpu_for_each_group(op, fill_group, pass);
-    talus_cpu_combine_sums(op, 0, 1, &run->offset);
+    pass->state->begun = true;
     return TALUS_OK;
 }
 
@@ -403,35 +494,26 @@ static void step_group(void *context, int64_t begin, int64_t end, int64_t group)
 
 /* ---- the run ---- */
 
-/* Writes a world vector of lane k, times `factor`, to x = S^-1 gamma of contact i, or S gamma if `inverse`. */
-static void get_local(const Pass *pass, const Lane4 in[3], int i, bool inverse, double factor,
-                      int k, double *x)
-{
-    const double *s = pass->state->metric[i];
-    double world[3], local[3];
-    for (int c = 0; c < 3; c++)
-        world[c] = factor * lane4_get(&in[c], k);
-    talus_frame_to_local(pass->op->frame[i], world, local);
-    if (!inverse)
-        talus_single_keep_in_cone(pass->op->mu[i], local);
-    for (int c = 0; c < 3; c++)
-        x[3 * i + c] = inverse ? local[c] * s[c > 0] : local[c] / s[c > 0];
-}
-
-/* Writes the vectors of the state from the packs of one group. */
+/* Writes the vectors of the state from the packs of one group; without x_prev, the previous iterate to x. */
 static void read_group(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const Pass *pass = context;
+    const TalusAccelerated *state = pass->state;
     const SingleUnits *unit = &pass->run->unit;
     const StepPack *pack = pass->run->pack + pass->run->start[group];
-    for (int64_t i = begin; i < end; i += LANES4, pack++)
-        for (int k = 0; k < pack->count; k++) {
-            int contact = (int)i + k;
-            get_local(pass, pack->gamma, contact, false, unit->impulse, k, pass->state->x);
-            get_local(pass, pack->gamma_prev, contact, false, unit->impulse, k,
-                      pass->state->x_prev);
-            get_local(pass, pack->g_prev, contact, true, unit->speed, k, pass->state->g_prev);
-        }
+    for (int64_t i = begin; i < end; i++) {
+        const StepPack *from = &pack[(i - begin) / LANES4];
+        const int k = (int)((i - begin) % LANES4);
+        double s[2], *x_prev = (state->x_prev ? state->x_prev : state->x) + 3 * i;
+        get_scales(pass, i, s);
+        get_local(pass, s, from->gamma_prev, (int)i, false, unit->impulse, k, x_prev);
+        for (int c = 0; c < 3 && !state->metric; c++)
+            x_prev[c] *= s[c > 0];
+        if (!state->x_prev)
+            continue;
+        get_local(pass, s, from->gamma, (int)i, false, unit->impulse, k, state->x + 3 * i);
+        get_local(pass, s, from->g_prev, (int)i, true, unit->speed, k, state->g_prev + 3 * i);
+    }
 }
 
 /* Bytes that the loops of a step must move if each array comes from memory once. Bodies: wrench and incidence; start,
@@ -483,12 +565,12 @@ void talus_cpu_run_write_back(const TalusOperator *op, TalusAccelerated *state)
     state->warm = false;
 }
 
-/* Ends single precision: makes the vectors those from which steps in double precision go on. */
-static void end_single(const TalusOperator *op, TalusAccelerated *state)
+void talus_cpu_run_widen(const TalusOperator *op, TalusAccelerated *state)
 {
+    state->warm = true; /* the packs are those of the last run */
     talus_cpu_run_write_back(op, state);
     talus_cpu_op_gradient(op, state->metric, state->x_prev, true, state->g_prev);
-    state->single = false;
+    state->single = state->spent = false;
 }
 
 TalusStatus talus_cpu_run_accelerate(const TalusOperator *op, TalusAccelerated *state,
@@ -514,8 +596,10 @@ TalusStatus talus_cpu_run_accelerate(const TalusOperator *op, TalusAccelerated *
         }
     }
     if (spent) {
-        end_single(op, state);
         momentum->least2 = 0.0; /* the next residual is another number, in double precision */
+        state->spent = true;
+        if (state->x_prev)
+            talus_cpu_run_widen(op, state);
     }
     return TALUS_OK;
 }

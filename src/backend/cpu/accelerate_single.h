@@ -8,7 +8,8 @@
  * to false once the residual comes near the rounding of floats; the run then ends. */
 TalusStatus talus_cpu_run_accelerate(const TalusOperator *op, TalusAccelerated *state,
                                      TalusMomentum *momentum, TalusRun *run);
-/* TalusRunOps.write_back. */
+/* TalusRunOps.write_back and .widen. */
 void talus_cpu_run_write_back(const TalusOperator *op, TalusAccelerated *state);
+void talus_cpu_run_widen(const TalusOperator *op, TalusAccelerated *state);
 
 #endif

@@ -63,5 +63,7 @@ const TalusBackend talus_backend_cpu = {
 #define OPERATION(result, group, name, arguments) .group.name = talus_cpu_##group##_##name,
 #define OPTIONAL(result, group, name, arguments)
 #include "backend/operations.h"
-    .run = {.accelerate = talus_cpu_run_accelerate, .write_back = talus_cpu_run_write_back},
+    .run = {.accelerate = talus_cpu_run_accelerate,
+            .write_back = talus_cpu_run_write_back,
+            .widen = talus_cpu_run_widen},
 };

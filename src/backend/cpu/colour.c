@@ -5,6 +5,7 @@
  * contact, then by insertion within buckets, and coloured in that order. */
 #include "backend/cpu/colour.h"
 
+#include "backend/cpu/cpu.h"
 #include "backend/priority.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -33,24 +34,38 @@ static void sort_bucket(const TalusOperator *op, const uint64_t *priority, int32
     }
 }
 
-/* Allocates c's order and bucket; sets the buckets to 0. */
-static TalusStatus reserve_order(TalusColouring *c, size_t blocks, size_t buckets)
-{
-    TALUS_TRY(TALUS_GROW(c->order, blocks, 0, "colours"));
-    TALUS_TRY(TALUS_GROW(c->bucket, buckets + 1, 0, "colours"));
-    memset(c->bucket, 0, (buckets + 1) * sizeof *c->bucket);
-    return TALUS_OK;
-}
-
-/* Fills c->order with the contacts by falling priority. */
-static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
+/* Returns the number of leading bits of a priority that choose its bucket: about one bucket for each contact. */
+static int bucket_bits(const TalusOperator *op)
 {
     int bits = 1;
     while (bits < 30 && 1 << bits < op->blocks)
         bits++;
-    const int buckets = 1 << bits, shift = 64 - bits;
-    TALUS_TRY(reserve_order(c, (size_t)op->blocks, (size_t)buckets));
+    return bits;
+}
+
+/* True if several threads colour the contacts. */
+static bool is_parallel(const TalusOperator *op)
+{
+    return op->blocks >= PARALLEL_FROM && talus_pool_threads(op->pool) > 1;
+}
+
+/* Sets the arrays that serve to find the classes to parts of `block`. Returns the bytes of the whole; block NULL: only
+ * these. */
+static size_t lay_out(const TalusOperator *op, unsigned char *block, TalusColouring *c)
+{
+    size_t used = 0, blocks = (size_t)op->blocks, buckets = (size_t)1 << bucket_bits(op);
+    c->priority = talus_take_memory(block, &used, blocks, sizeof *c->priority);
+    c->order = talus_take_memory(block, &used, blocks, sizeof *c->order);
+    c->bucket = talus_take_memory(block, &used, buckets + 1, sizeof *c->bucket);
+    return used;
+}
+
+/* Fills c->order with the contacts by falling priority. */
+static void sort_by_priority(const TalusOperator *op, TalusColouring *c)
+{
+    const int bits = bucket_bits(op), buckets = 1 << bits, shift = 64 - bits;
     int32_t *start = c->bucket + 1;
+    memset(c->bucket, 0, ((size_t)buckets + 1) * sizeof *c->bucket);
     for (int i = 0; i < op->blocks; i++) {
         c->priority[i] = talus_contact_priority((const int32_t(*)[2])op->pair, &op->numbers, i);
         start[~c->priority[i] >> shift]++;
@@ -64,7 +79,6 @@ static TalusStatus sort_by_priority(const TalusOperator *op, TalusColouring *c)
         c->order[start[~c->priority[i] >> shift]++] = i;
     for (int k = 0; k < buckets; k++)
         sort_bucket(op, c->priority, c->order + c->bucket[k], c->bucket[k + 1] - c->bucket[k]);
-    return TALUS_OK;
 }
 
 /* ---- colours ---- */
@@ -103,16 +117,23 @@ static void number_contacts(const TalusOperator *op, TalusColouring *c)
     }
 }
 
+size_t talus_colour_work_bytes(const TalusOperator *op)
+{
+    TalusColouring sizes;
+    return is_parallel(op) ? talus_colour_parallel_bytes(op) : lay_out(op, NULL, &sizes);
+}
+
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
 {
     size_t blocks = (size_t)op->blocks, bodies = (size_t)op->bodies;
     TALUS_TRY(TALUS_GROW(c->class_of, blocks, 0, "colours"));
     TALUS_TRY(TALUS_GROW(c->place, blocks, 0, "colours"));
-    TALUS_TRY(TALUS_GROW(c->priority, blocks, 0, "colours"));
-    if (op->blocks >= PARALLEL_FROM && talus_pool_threads(op->pool) > 1)
+    if (is_parallel(op))
         return talus_colour_in_parallel(op, c);
+    TALUS_TRY(TALUS_GROW(c->work, talus_colour_work_bytes(op), 0, "colours"));
     TALUS_TRY(TALUS_GROW(c->used, bodies, 0, "colours"));
-    TALUS_TRY(sort_by_priority(op, c));
+    lay_out(op, c->work, c);
+    sort_by_priority(op, c);
     memset(c->used, 0, bodies * sizeof *c->used);
     for (int k = 0; k < op->blocks; k++)
         c->class_of[c->order[k]] = (uint8_t)choose_class(op, c, c->order[k]);
@@ -122,6 +143,5 @@ TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
 
 void talus_colouring_clear(TalusColouring *c)
 {
-    TALUS_RELEASE(c->class_of, c->place, c->used, c->priority, c->order, c->bucket, c->start,
-                  c->queue, c->coloured, c->count_of);
+    TALUS_RELEASE(c->class_of, c->place, c->used, c->work, c->coloured, c->count_of);
 }

@@ -29,9 +29,12 @@ typedef struct TalusColourQueue {
 
 /* Classes of contacts. Runs: 0 sphere-sphere, 1 sphere-fixed, 2 general; heavy and overflow contacts count as run 2. */
 typedef struct TalusColouring {
-    uint8_t *class_of;  /* [blocks] */
-    int32_t *place;     /* [blocks]: index within its class and run */
-    uint64_t *used;     /* bit c: colour c is taken at this body; for an explicit matrix by block */
+    uint8_t *class_of; /* [blocks] */
+    int32_t *place;    /* [blocks]: index within its class and run */
+    uint64_t *used;    /* bit c: colour c is taken at this body; for an explicit matrix by block */
+    /* Memory of the arrays that serve only to find the classes: priority to queue. A caller may lend a block of its own
+     * during the call of talus_colour_contacts. */
+    unsigned char *work;
     uint64_t *priority; /* [blocks] */
     /* Contacts by falling priority: all [blocks], or, for several threads, those of each body, of body b from start[b]
      * on. */
@@ -82,9 +85,12 @@ static inline bool talus_coloured_before(const TalusOperator *op, const uint64_t
     return talus_tie_comes_first((const int32_t(*)[2])op->pair, &op->numbers, i, j);
 }
 
+/* Returns the bytes of TalusColouring.work that talus_colour_contacts needs. */
+size_t talus_colour_work_bytes(const TalusOperator *op);
 /* Fills the colouring with the classes of a matrix-free operator's contacts; its memory is reused. */
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *colouring);
-/* The same by all threads of the pool; class_of, place and priority have their memory. */
+/* The same by all threads of the pool; class_of and place have their memory. _bytes: of its `work`. */
+size_t talus_colour_parallel_bytes(const TalusOperator *op);
 TalusStatus talus_colour_in_parallel(const TalusOperator *op, TalusColouring *colouring);
 /* Frees the arrays of the colouring. */
 void talus_colouring_clear(TalusColouring *colouring);

@@ -7,6 +7,7 @@
  * a contact out of its queues looks at those that are first there next; sequentially consistent operations on `first`
  * ensure that of two threads that make the same contact ready at the same time, at least one sees it. */
 #include "backend/cpu/colour.h"
+#include "backend/cpu/cpu.h"
 
 #include "backend/incidence.h"
 #include "base/memory.h"
@@ -258,13 +259,29 @@ static void number_contacts(Pass *p)
 
 /* ---- the whole ---- */
 
+/* Sets the arrays that serve to find the classes to parts of `block`. Returns the bytes of the whole; block NULL: only
+ * these. */
+static size_t lay_out(const TalusOperator *op, unsigned char *block, TalusColouring *c)
+{
+    size_t used = 0, blocks = (size_t)op->blocks, bodies = (size_t)op->bodies;
+    c->priority = talus_take_memory(block, &used, blocks, sizeof *c->priority);
+    c->order = talus_take_memory(block, &used, 2 * blocks, sizeof *c->order);
+    c->start = talus_take_memory(block, &used, bodies + 2, sizeof *c->start);
+    c->queue = talus_take_memory(block, &used, bodies, sizeof *c->queue);
+    return used;
+}
+
+size_t talus_colour_parallel_bytes(const TalusOperator *op)
+{
+    TalusColouring sizes;
+    return lay_out(op, NULL, &sizes);
+}
+
 static TalusStatus reserve(const TalusOperator *op, TalusColouring *c)
 {
-    const size_t blocks = (size_t)op->blocks, bodies = (size_t)op->bodies;
+    TALUS_TRY(TALUS_GROW(c->work, talus_colour_parallel_bytes(op), 0, "colours"));
+    lay_out(op, c->work, c);
     const size_t chunks = (size_t)talus_chunks(op->blocks, GRAIN);
-    TALUS_TRY(TALUS_GROW(c->start, bodies + 2, 0, "colours"));
-    TALUS_TRY(TALUS_GROW(c->order, 2 * blocks, 0, "colours"));
-    TALUS_TRY(TALUS_GROW(c->queue, bodies, 0, "colours"));
     TALUS_TRY(TALUS_GROW(c->coloured, chunks, 0, "colours"));
     return TALUS_GROW(c->count_of, chunks, 0, "colours");
 }

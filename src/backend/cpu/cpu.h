@@ -41,6 +41,26 @@ bool talus_cpu_has_full_blocks(const TalusOperator *op);
 void talus_cpu_sparse_product(const TalusOperator *op, const double *x, int begin, int end,
                               double *out);
 
+/* Returns the address in a block of memory after `*used` bytes, and adds those of an array to them; block NULL: NULL. */
+static inline void *talus_take_memory(unsigned char *block, size_t *used, size_t count,
+                                      size_t element)
+{
+    enum { ALIGNMENT = 64 };
+    void *array = block ? block + *used : NULL;
+    *used += (count * element + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+    return array;
+}
+
+/* Writes s_n and s_t of block i in the metric of this kind (op.fill_metric). */
+static inline void talus_cpu_metric_scales(const TalusOperator *op, TalusMetric kind, int64_t i,
+                                           double s[2])
+{
+    const bool trace = kind == TALUS_METRIC_TRACE;
+    const double d = talus_block_scale(op, (int)i);
+    s[0] = 1.0 / sqrt(trace ? d : op->diagonal[i][0]);
+    s[1] = 1.0 / sqrt(trace ? d : op->diagonal[i][1]);
+}
+
 /* ---- sums.c: sums and maxima over blocks, by groups (backend/groups.h) ---- */
 
 /* Maximum number of sums and maxima that a loop stores per group. */

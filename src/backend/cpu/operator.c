@@ -321,7 +321,7 @@ void talus_cpu_step_jacobi(const TalusOperator *op, double omega, double lambda,
 typedef struct MetricPass {
     const TalusOperator *op;
     TalusMetricBlock *out;
-    bool trace;
+    TalusMetric kind;
 } MetricPass;
 
 /* Writes the metric of blocks [begin, end). */
@@ -330,9 +330,8 @@ static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     const MetricPass *pass = context;
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        double d = talus_block_scale(pass->op, (int)i), *m = pass->out[i];
-        m[0] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][0]);
-        m[1] = 1.0 / sqrt(pass->trace ? d : pass->op->diagonal[i][1]);
+        double *m = pass->out[i];
+        talus_cpu_metric_scales(pass->op, pass->kind, i, m);
         m[2] = pass->op->rows > 1 ? pass->op->mu[i] * (m[0] / m[1]) : 0.0;
         m[3] = 1.0 / (1.0 + m[2] * m[2]);
     }
@@ -340,7 +339,7 @@ static void metric_chunk(void *context, int64_t begin, int64_t end, int64_t chun
 
 void talus_cpu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlock *out)
 {
-    MetricPass pass = {op, out, kind == TALUS_METRIC_TRACE};
+    MetricPass pass = {op, out, kind};
     talus_parallel(op->pool, op->blocks, VECTOR_GRAIN, metric_chunk, &pass);
 }
 

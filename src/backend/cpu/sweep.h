@@ -183,7 +183,9 @@ static inline void talus_sweep_general_velocity(const TalusSweep *sweep, const i
         v[c] += b[c] + turn[c];
 }
 
-/* sweep_plan.c: fills the packs and items of the sweep from the operator and gamma. */
+/* sweep_plan.c: finds the classes of the contacts, with the memory of the scratch's wrenches as work space. */
+TalusStatus talus_sweep_colour(TalusSweep *sweep);
+/* Fills the packs and items of the sweep from the operator and gamma. */
 TalusStatus talus_sweep_fill_items(TalusSweep *sweep, const double *gamma);
 /* Writes the impulses of packs and items to gamma, in contact frames. */
 void talus_sweep_read_items(TalusSweep *sweep, double *gamma);

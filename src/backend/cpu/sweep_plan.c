@@ -386,12 +386,34 @@ static TalusStatus reserve_colours(TalusSweep *sweep)
     return TALUS_OK;
 }
 
+/* Exchanges the memory of the scratch's wrenches, which no one needs between operations, and that of the colouring. */
+static void exchange_work(TalusSweep *sweep)
+{
+    TalusHostScratch *scratch = sweep->op->scratch;
+    unsigned char *work = sweep->colouring.work;
+    sweep->colouring.work = (unsigned char *)scratch->record;
+    scratch->record = (double(*)[6])work;
+}
+
+TalusStatus talus_sweep_colour(TalusSweep *sweep)
+{
+    const TalusOperator *op = sweep->op;
+    /* a block that had to grow might be lost, and the scratch with it */
+    const bool lend = talus_capacity(op->scratch->record) >= talus_colour_work_bytes(op);
+    if (lend)
+        exchange_work(sweep);
+    TalusStatus status = talus_colour_contacts(op, &sweep->colouring);
+    if (lend)
+        exchange_work(sweep);
+    return status;
+}
+
 /* Makes the plan of coloured sweeps: colours, packs and items; in single precision if options.single is set and some
  * contacts are of spheres or most are general. */
 static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
-    TALUS_TRY(talus_colour_contacts(op, &sweep->colouring));
+    TALUS_TRY(talus_sweep_colour(sweep));
     sweep->is_single = sweep->options.single && (op->sphere_sphere + op->sphere_fixed > 0 ||
                                                  (op->general > 0 && op->inverse_inertia));
     TALUS_TRY(reserve_colours(sweep));

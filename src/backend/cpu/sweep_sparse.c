@@ -240,7 +240,7 @@ TalusStatus talus_sweep_prepare_by_block(TalusSweep *sweep, const double *gamma)
     if (sweep->options.order != TALUS_ORDER_COLOURED)
         return TALUS_OK;
     if (op->pair)
-        TALUS_TRY(talus_colour_contacts(op, &sweep->colouring));
+        TALUS_TRY(talus_sweep_colour(sweep));
     else
         TALUS_TRY(colour_blocks(op, &sweep->colouring));
     order_blocks(sweep);

@@ -101,13 +101,38 @@ static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, co
     return view;
 }
 
+/* Exchanges the problem's impulses and the detector's spare array. The problem has no use for its impulses between the
+ * integration of a step, or the storage of impulses before a redetection, and the next build. */
+static void exchange_spare(CpuEngine *e)
+{
+    double **gamma = talus_problem_lend_gamma(e->problem);
+    TalusVec3 *memory = (TalusVec3 *)*gamma;
+    talus_detector_exchange_spare(e->detector, &memory);
+    *gamma = (double *)memory;
+}
+
+/* Exchanges the memory of the problem's wrenches and that in which the detector sorts. Each is in use during calls of
+ * its owner only. */
+static void exchange_scratch(CpuEngine *e)
+{
+    double(**record)[6] = talus_problem_lend_wrenches(e->problem);
+    unsigned char *memory = (unsigned char *)*record;
+    talus_detector_exchange_scratch(e->detector, &memory);
+    *record = (double(*)[6])memory;
+}
+
 /* Detects all contacts anew, with these velocities and spins. */
 static TalusStatus detect_with_motions(CpuEngine *e, const TalusDetectOptions *options,
                                        const TalusVec3 *velocity, const TalusVec3 *spin)
 {
     TalusBodyView view = body_view(e, velocity, spin);
     e->detection_velocity = velocity;
-    TALUS_TRY(talus_detect(e->detector, e->pool, &view, options, &e->contacts));
+    exchange_spare(e);
+    exchange_scratch(e);
+    TalusStatus status = talus_detect(e->detector, e->pool, &view, options, &e->contacts);
+    exchange_scratch(e);
+    exchange_spare(e);
+    TALUS_TRY(status);
     e->bodies.last_id = UINT64_MAX; /* until the next put_bodies no body is newer than the list */
     e->clipped_bodies = talus_detector_count_clipped(e->detector);
     return TALUS_OK;
@@ -228,7 +253,11 @@ static TalusStatus find_missing(CpuEngine *e, const TalusDetectOptions *options,
     TALUS_TRY(store_solved_motions(e));
     TalusBodyView view = body_view(e, e->solved_velocity, e->solved_spin);
     TalusRedetectSubset subset = {e->changed, tolerance};
-    TALUS_TRY(talus_detector_find_missing(e->detector, e->pool, &view, options, &subset, missing));
+    exchange_scratch(e);
+    TalusStatus status =
+        talus_detector_find_missing(e->detector, e->pool, &view, options, &subset, missing);
+    exchange_scratch(e);
+    TALUS_TRY(status);
     e->clipped_bodies = talus_detector_count_clipped(e->detector);
     return TALUS_OK;
 }

@@ -62,13 +62,31 @@ static bool backend_finds_metric(const TalusSolve *s)
            !s->op->mixed_sets;
 }
 
-/* Reserves the vectors of the previous iterate and, if `metric`, fills the metric. */
-static TalusStatus reserve_vectors(TalusSolve *s, const Params *p, bool metric, Work *w)
+/* Reserves the vectors of the previous iterate. */
+static TalusStatus reserve_previous(TalusSolve *s, Work *w)
 {
-    TALUS_TRY(TALUS_RESERVE_VECTORS(s, &w->vectors, "previous iterate", &w->x_prev, &w->g_prev));
-    return metric
-               ? talus_solver_make_metric(s, (TalusMetric)p->metric, &w->metric_memory, &w->metric)
-               : TALUS_OK;
+    return TALUS_RESERVE_VECTORS(s, &w->vectors, "previous iterate", &w->x_prev, &w->g_prev);
+}
+
+/* Fills the metric and finds the norm, for which the vectors of the previous iterate are work space. Without `previous`
+ * these are needed for the first norm only, and released after it. */
+static TalusStatus prepare(TalusSolve *s, const Params *p, bool metric, bool previous, Work *w)
+{
+    TalusNormState *state = s->state;
+    const bool known = state->norm > 0.0;
+    if (previous || !known)
+        TALUS_TRY(reserve_previous(s, w));
+    if (metric || !known)
+        TALUS_TRY(
+            talus_solver_make_metric(s, (TalusMetric)p->metric, &w->metric_memory, &w->metric));
+    talus_norm_renew(s, state, w->metric, p->forget, p->margin, w->x_prev, w->g_prev);
+    if (!previous && !known)
+        talus_vectors_release(s->backend, &w->vectors);
+    if (!metric) {
+        talus_vectors_release(s->backend, &w->metric_memory);
+        w->metric = NULL;
+    }
+    return TALUS_OK;
 }
 
 /* ---- Coulomb's law ---- */
@@ -119,8 +137,28 @@ static void end_run_at_tolerance(const TalusSolve *s, const Reached *before, con
         run->iterations = iterations > 1.0 ? (int)iterations : 1;
 }
 
-/* Iterates until the driver ends the solve or, under Coulomb's law, the iteration is stuck. The result is in a->x_prev,
- * the vector measured last. */
+/* Goes on in double precision, if a run in single precision has come to its end and the state has only x. */
+static TalusStatus widen_if_spent(TalusSolve *s, Work *w, TalusAccelerated *a)
+{
+    if (!a->spent)
+        return TALUS_OK;
+    TALUS_TRY(reserve_previous(s, w));
+    TALUS_TRY(talus_solver_make_metric(s, a->kind, &w->metric_memory, &w->metric));
+    a->x_prev = w->x_prev;
+    a->g_prev = w->g_prev;
+    a->metric = w->metric;
+    s->backend->run.widen(s->op, a);
+    return TALUS_OK;
+}
+
+/* Returns the iterate that was measured last, after talus_run_write_back. */
+static double *measured_iterate(const TalusAccelerated *a)
+{
+    return a->x_prev ? a->x_prev : a->x;
+}
+
+/* Iterates until the driver ends the solve or, under Coulomb's law, the iteration is stuck. The result is
+ * measured_iterate. */
 static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum *momentum,
                                   TalusAccelerated *a)
 {
@@ -137,6 +175,7 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
         if (since > 0)
             end_run_at_tolerance(s, &before, &now, &run);
         TALUS_TRY(talus_run_accelerate(s->backend, s->op, a, momentum, &run));
+        TALUS_TRY(widen_if_spent(s, s->work, a));
         since += run.done;
         talus_chunk_count_run(s, &run);
         double rms = sqrt(run.residual2 / s->op->blocks);
@@ -146,7 +185,7 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
             talus_run_write_back(s->backend, s->op, a);
             a->warm = false; /* reporting overwrites the scratch */
         }
-        go = talus_solve_report(s, a->x_prev, a->metric, run.residual2, run.residual_max);
+        go = talus_solve_report(s, measured_iterate(a), a->metric, run.residual2, run.residual_max);
         s->stuck = a->exact && go && is_stuck(&progress, rms, run.done);
         go = go && !s->stuck;
     }
@@ -161,26 +200,22 @@ static TalusStatus solve_apgd(TalusSolve *s)
     TalusNormState *state = s->state;
     Work *w = s->work;
     size_t n = (size_t)s->op->rows * (size_t)s->op->blocks;
-    bool unscaled = backend_finds_metric(s);
-    TALUS_TRY(reserve_vectors(s, p, !unscaled || !(state->norm > 0.0), w));
-    talus_norm_renew(s, state, w->metric, p->forget, p->margin, w->x_prev, w->g_prev);
-    if (unscaled) {
-        talus_vectors_release(s->backend, &w->metric_memory);
-        w->metric = NULL;
-    }
-    const TalusMetricBlock *metric = w->metric;
-    if (metric) {
-        s->backend->op.scale(s->op, metric, true, s->gamma);
-        s->backend->vector.zero(s->op, w->g_prev, n);
-    }
-    s->backend->vector.copy(s->op, w->x_prev, s->gamma, n);
     TalusAccelerated a = {.x = s->gamma,
-                          .x_prev = w->x_prev,
-                          .g_prev = w->g_prev,
-                          .metric = metric,
                           .kind = (TalusMetric)p->metric,
                           .exact = s->plan.exact,
                           .single = talus_solve_takes_single(s)};
+    const bool previous = !talus_run_is_single(s->backend, s->op, &a);
+    TALUS_TRY(prepare(s, p, previous && !backend_finds_metric(s), previous, w));
+    a.metric = w->metric;
+    if (a.metric)
+        s->backend->op.scale(s->op, a.metric, true, s->gamma);
+    if (previous) {
+        a.x_prev = w->x_prev;
+        a.g_prev = w->g_prev;
+        s->backend->vector.copy(s->op, w->x_prev, s->gamma, n);
+        if (a.metric)
+            s->backend->vector.zero(s->op, w->g_prev, n);
+    }
     TalusMomentum momentum = {.norm = state->norm,
                               .margin = p->margin,
                               .theta = s->plan.exact ? fmin(START_THETA, p->max_theta) : 1.0,
@@ -189,10 +224,10 @@ static TalusStatus solve_apgd(TalusSolve *s)
                               .restart = p->restart};
     TALUS_TRY(run_iterations(s, p, &momentum, &a));
     state->norm = momentum.norm;
-    if (a.x_prev != s->gamma)
-        s->backend->vector.copy(s->op, s->gamma, a.x_prev, n);
-    if (metric)
-        s->backend->op.scale(s->op, metric, false, s->gamma);
+    if (measured_iterate(&a) != s->gamma)
+        s->backend->vector.copy(s->op, s->gamma, measured_iterate(&a), n);
+    if (a.metric)
+        s->backend->op.scale(s->op, a.metric, false, s->gamma);
     return TALUS_OK;
 }
 
