@@ -56,6 +56,9 @@ for name in steps.csv probes.csv joints.csv frames.talus frames.csv bodies.dump 
     echo "$files" | grep -qx "$name" || fail "half/$name is not there, so it is not tried"
 done
 
+# Under a sanitizer one frame stands for the others of its kind: the same lines write, list and check them.
+[ -z "${TALUS_SANITIZE:-}" ] || files=$(echo "$files" | grep -v '^frames/.*-00000[12]\.')
+
 # refused FILE WHAT: a resume of `copy` is refused, names FILE and what became of it, and touches nothing
 refused() {
     before=$(sums copy)

@@ -209,7 +209,8 @@ TEST(the_bridge_stays_together)
     const char *const set[] = {"h=0.002", "fall=0.15", "heavy=100"};
     TalusWorld *world = WORLD("chain-bridge", set);
     REQUIRE(world);
-    CHECK_NEAR(run_to(world, 1.0, 1e-8), 0.0, 0.15);
+    /* the load is down, and deepest, before 0.4 s */
+    CHECK_NEAR(run_to(world, 0.6, 1e-8), 0.0, 0.15);
     Snapshot s = look(world);
     int count = talus_world_body_count(world);
     for (int i = 0; i < count; i++)

@@ -22,7 +22,8 @@ while read -r expected scene options; do
     # these take long under ThreadSanitizer, and their loops are those of the others
     case $expected$TALUS_SANITIZE$scene in
     '#'* | *threadimpact | *threadarch | *threadbrick-wall | *threadheavy-stack | *threadtablet-drum | \
-        *threadball-mill | *threadcolumn-collapse)
+        *threadball-mill | *threadcolumn-collapse | *threadsettle-cylinder | *threadheavy-on-light | \
+        *threadmillion | *threadpebble-drop | *threadbox-stack | *threadcard-house)
         echo "$expected $scene $options" && continue ;;
     esac
     for threads in $counts; do

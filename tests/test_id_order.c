@@ -5,7 +5,7 @@
 #include "world/id_order.h"
 
 /* Several blocks of numbers (backend/groups.h). FEW: of the worlds that are changed. */
-enum { BODIES = WALLS + 10 * LAYER, STEPS = 60, FEW = WALLS + 3 * LAYER };
+enum { BODIES = WALLS + 10 * LAYER, STEPS = 50, FEW = WALLS + 3 * LAYER };
 
 static int plain_order[MAX_BODIES], other_order[MAX_BODIES];
 
