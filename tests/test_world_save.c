@@ -182,6 +182,23 @@ static size_t find_lengths(const unsigned char *state, size_t size, TalusVec3 ha
     return at + sizeof half;
 }
 
+/* Removes the upper bytes of the groups of all slots, which versions before 12 do not have; the groups follow the other
+ * arrays of bodies, of which positions are the first. last: position of the last slot's body. Returns the new size. */
+static size_t narrow_groups(unsigned char *state, size_t size, int slots, TalusVec3 last)
+{
+    enum { BEFORE = 3 * 24 + 32 + 3 * 8 + 3 * 4 + 8 + 1 }; /* bytes of a slot in the other arrays */
+    size_t at = 0, n = (size_t)slots;
+    while (at + sizeof last < size && memcmp(state + at, &last, sizeof last) != 0)
+        at++;
+    unsigned char *group = state + at - (n - 1) * sizeof last + n * BEFORE;
+    for (size_t i = 0; i < n; i++) {
+        CHECK(group[2 * i + 1] == 0);
+        group[i] = group[2 * i];
+    }
+    memmove(group + n, group + 2 * n, size - (size_t)(group + 2 * n - state));
+    return size - n;
+}
+
 /* Copies a state of a box to `out` with `count` lengths, all 0, in place of its own, as a version of the format has
  * them; their number is at `at`. Returns the size of the copy. */
 static size_t put_lengths(const unsigned char *state, size_t size, size_t at, uint32_t count,
@@ -197,14 +214,14 @@ static size_t put_lengths(const unsigned char *state, size_t size, size_t at, ui
     memset(out + end, 0, count * sizeof(double));
     end += count * sizeof(double);
     memcpy(out + end, state + rest, size - rest);
-    end += size - rest;
-    sign(out, end);
-    return end;
+    return end + size - rest;
 }
 
-static void check_same_world(const unsigned char *state, size_t size, const TalusWorld *world)
+/* Signs a state and checks that its world is `world`. */
+static void check_same_world(unsigned char *state, size_t size, const TalusWorld *world)
 {
     TalusWorld *copy;
+    sign(state, size);
     if (!CHECK_OK(talus_world_load(state, size, 1, NULL, &copy)))
         return;
     CHECK(talus_world_hash(copy) == talus_world_hash(world));
@@ -226,9 +243,15 @@ TEST(a_state_may_have_fewer_lengths_of_a_shape_but_not_more)
     size_t at = find_lengths(state, size, box.half);
     REQUIRE(at < size && ((unsigned char *)state)[at] == TALUS_LENGTHS);
     for (uint32_t count = 0; count <= TALUS_LENGTHS; count++)
-        check_same_world(other, put_lengths(state, size, at, count, 11, other), world);
-    check_same_world(other, put_lengths(state, size, at, 2, 10, other), world);
-    size_t longer = put_lengths(state, size, at, TALUS_LENGTHS + 1, 11, other);
+        check_same_world(other, put_lengths(state, size, at, count, 12, other), world);
+    const int slots = world->bodies.counts.slots;
+    for (unsigned char version = 10; version < 12; version++) {
+        size_t older = put_lengths(state, size, at, 2, version, other);
+        older = narrow_groups(other, older, slots, world->bodies.position[slots - 1]);
+        check_same_world(other, older, world);
+    }
+    size_t longer = put_lengths(state, size, at, TALUS_LENGTHS + 1, 12, other);
+    sign(other, longer);
     CHECK_INT(talus_world_load(other, longer, 1, NULL, &out), TALUS_ERR_FORMAT);
     CHECK(out == NULL && said("saved by a later version of the library"));
     free(other);

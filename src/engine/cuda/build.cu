@@ -74,7 +74,7 @@ TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravi
                 to->at);
     e->detection_velocity = to->at;
     e->detection_spin = e->bodies.spin;
-    return again && e->tables.complex_shapes ? write_solved_spins(e) : TALUS_OK;
+    return again ? write_solved_spins(e) : TALUS_OK;
 }
 
 /* ---- bodies ---- */

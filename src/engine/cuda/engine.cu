@@ -3,8 +3,8 @@
  * Bytes on the device, without those of detection (detect.h), joints, applied forces, filters and the solver:
  *
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
- *                  each, mobility 1), free velocity 24; solved velocity 24 after a search for missing
- *                  contacts, solved spin 24 as well with complex shapes; id 8 and rank
+ *                  each, mobility 1), free velocity 24; solved velocity and spin 24 each after a search
+ *                  for missing contacts; id 8 and rank
  *                  4 once slots are used again
  *     per problem body   record 64, solved record 64 (the operator's scratch), inverse inertia 48 with general
  *                  contacts only, incidence_start 4
