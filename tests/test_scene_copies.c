@@ -80,12 +80,15 @@ TEST(copies_never_meet)
     static const char text[] =
         "{\"copies\": {\"count\": 2, \"spacing\": [1e-3, 1e-3]}, \"gravity\": [0, 0, 0],"
         " \"solver\": {\"reference_speed\": 0.01}, \"bodies\": ["
-        "  {\"radius\": 0.1, \"at\": [0, 0, 0], \"velocity\": [\"=1 - 2*copy\", 0, 0]}]}";
+        "  {\"radius\": 0.1, \"at\": [0, 0, 0], \"velocity\": [\"=1 - 2*copy\", 0, 0]}],"
+        " \"probes\": [{\"name\": \"here\", \"region\": {\"lo\": [-9, -9, -9], \"hi\": [9, 9, 9]}}]}";
     TalusVec3 x[2], v[2];
     TalusStepInfo info;
     TalusWorld *world = build(text);
     CHECK_OK(talus_world_step(world, &info));
     CHECK_INT(info.contacts, 0);
+    for (int k = 0; k < 2; k++) /* the regions are in each other, their bodies are not */
+        CHECK_INT(talus_world_probe_value(world, k).bodies, 1);
     advance(world, 99, x, v);
     CHECK_NEAR(v[0].x, 1.0, 1e-15);
     CHECK_NEAR(v[1].x, -1.0, 1e-15);

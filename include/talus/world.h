@@ -245,6 +245,7 @@ typedef struct TalusProbeDef {
     TalusProbeKind kind;
     TalusBodyId body; /* PROBE_BODY: contact force on this body, moving or fixed (a wall) */
     TalusVec3 lo, hi; /* PROBE_REGION: free and sleeping bodies whose centres lie in the box */
+    int copy; /* PROBE_REGION: copy of the scene that the bodies belong to (TalusBodyBatch) */
 } TalusProbeDef;
 
 /* Means over the last step; of a halved step, numbers, mass and momentum are those of its last part. All 0 if the body

@@ -169,6 +169,7 @@ typedef struct TalusEngineProbe {
     bool region;
     int slot;         /* of the body; without region */
     TalusVec3 lo, hi; /* corners of the region, an axis-aligned box */
+    int copy;         /* of the bodies in the region */
 } TalusEngineProbe;
 
 typedef struct TalusProbeSums {

@@ -9,14 +9,16 @@
  * momentum). */
 enum { TALUS_PROBE_CONTACT_SUMS = 7, TALUS_PROBE_BODY_SUMS = 5 };
 
-/* True if the probe sums over the body in `slot`: the probe's own body or, for a region, a free or sleeping body whose
- * centre lies in it. */
+/* True if the probe sums over the body in `slot`: the probe's own body or, for a region, a free or sleeping body of the
+ * probe's copy whose centre lies in it. group: that of a TalusFilter; NULL: there is only one copy. */
 TALUS_INLINE bool talus_probe_includes(const TalusEngineProbe *probe, const int32_t *shape,
                                        const uint8_t *mobility, const TalusVec3 *position,
-                                       uint32_t slot)
+                                       const uint16_t *group, uint32_t slot)
 {
     if (!probe->region)
         return slot == (uint32_t)probe->slot;
+    if (group && group[slot] >> 5 != probe->copy)
+        return false;
     TalusVec3 x = position[slot], lo = probe->lo, hi = probe->hi;
     return talus_is_dynamic(shape, mobility, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&
            x.y <= hi.y && x.z >= lo.z && x.z <= hi.z;

@@ -34,6 +34,9 @@ TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, i
                                 def->name ? def->name : "", def->body.number);
     } else if (def->kind == TALUS_PROBE_REGION) {
         TalusVec3 d = talus_sub(def->hi, def->lo);
+        if (def->copy < 0 || def->copy >= TALUS_COPIES)
+            return talus_reject("probe \"%s\": copy %d; expected 0 to %d",
+                                def->name ? def->name : "", def->copy, TALUS_COPIES - 1);
         if (!(d.x >= 0.0 && d.y >= 0.0 && d.z >= 0.0) || !isfinite(d.x + d.y + d.z))
             return talus_reject("probe \"%s\": hi is below lo, or not finite",
                                 def->name ? def->name : "");
@@ -93,7 +96,8 @@ TalusStatus talus_probes_request_sums(TalusWorld *world)
         int slot = region ? -1 : talus_slot_of(world, def->body);
         if (!region && slot < 0)
             continue; /* removed: the value stays 0 */
-        staging->probe[staging->count] = (TalusEngineProbe){region, slot, def->lo, def->hi};
+        staging->probe[staging->count] =
+            (TalusEngineProbe){region, slot, def->lo, def->hi, def->copy};
         staging->index[staging->count++] = i;
     }
     return world->engine.ops->request_probes(world->engine.self, staging->probe, staging->count);

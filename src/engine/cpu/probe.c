@@ -14,7 +14,9 @@ typedef struct ProbeContext {
 static bool has_body(const ProbeContext *c, uint32_t slot)
 {
     const TalusBodyArrays *b = &c->engine->bodies;
-    return talus_probe_includes(c->probe, b->shape, b->mobility, b->position, slot);
+    const TalusFilter *f = c->engine->filter;
+    return talus_probe_includes(c->probe, b->shape, b->mobility, b->position, f ? f->group : NULL,
+                                slot);
 }
 
 /* ---- contacts ---- */

@@ -21,12 +21,13 @@ struct CuProbe : CuLawInputs {
     const CuRecord *solved;    /* cu_solved_records */
     const double *gamma;       /* solved impulses */
     const TalusPeriod *period; /* NULL: space is not periodic */
+    const uint16_t *group;     /* of the filter; NULL: there is only one copy */
 };
 
 /* True if the probe is of the body in this slot, or the body is in the region of the probe. */
 static __device__ bool probe_covers(const CuProbe &p, uint32_t slot)
 {
-    return talus_probe_includes(&p.def, p.b.shape, p.b.mobility, p.b.position, slot);
+    return talus_probe_includes(&p.def, p.b.shape, p.b.mobility, p.b.position, p.group, slot);
 }
 
 /* Returns the vectors from the centres of a and b to the contact point, m; slots a and b. */
@@ -124,8 +125,8 @@ TalusStatus cu_engine_request_probes(TalusEngine *e, const TalusEngineProbe *pro
     if (!sums_fit_totals(count))
         TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
     e->probes_downloaded = false;
-    CuProbe p = {cu_law_inputs(e), {},          e->step.op, cu_solved_records(e),
-                 e->step.gamma.at, e->period.at};
+    CuProbe p = {cu_law_inputs(e), {},           e->step.op,     cu_solved_records(e),
+                 e->step.gamma.at, e->period.at, e->filter.group};
     for (int i = 0; i < count; i++) {
         p.def = probe[i];
         launch_sums(e->cu, sum_probe, items, probe_sums_at(e, count) + i * SUMS, p);

@@ -10,8 +10,8 @@
 #include "world/source/generate.h"
 #include "world/state.h"
 
-/* Bytes of a probe's name with the number of its copy; longer names are cut. */
-enum { NAME_BYTES = 256 };
+/* Largest number of materials in a world of copies: the laws of all pairs are tabulated. */
+enum { MOST_MATERIALS = 1000 };
 
 /* A world under construction, and where the parts of the scene are in it. */
 typedef struct Builder {
@@ -480,11 +480,9 @@ static TalusStatus disable_group_collisions(Builder *b, const SceneApart *apart)
 }
 
 /* Adds a probe of a region, or of the one body of an entry. */
-static TalusStatus add_probe(Builder *b, const TalusScene *scene, const SceneProbe *probe)
+static TalusStatus add_probe(Builder *b, const char *suffix, const SceneProbe *probe)
 {
-    char name[NAME_BYTES];
-    TalusProbeDef def = {.kind = TALUS_PROBE_REGION};
-    def.name = talus_scene_copy_name(scene, b->copy, probe->name, name, sizeof name);
+    TalusProbeDef def = {.kind = TALUS_PROBE_REGION, .copy = b->copy};
     if (probe->region) {
         def.lo = talus_add(scene_vec3(probe->region->lo), b->shift);
         def.hi = talus_add(scene_vec3(probe->region->hi), b->shift);
@@ -497,8 +495,14 @@ static TalusStatus add_probe(Builder *b, const TalusScene *scene, const ScenePro
         def.kind = TALUS_PROBE_BODY;
         def.body = b->id[entry];
     }
+    char *name;
     int index;
-    return talus_json_error_at(probe->json, talus_world_add_probe(b->world, &def, &index));
+    TALUS_TRY(talus_scene_join_texts(probe->name, suffix, &name));
+    def.name = name;
+    TalusStatus status =
+        talus_json_error_at(probe->json, talus_world_add_probe(b->world, &def, &index));
+    talus_release(name);
+    return status;
 }
 
 /* ---- copies ---- */
@@ -545,6 +549,11 @@ static TalusStatus begin_copy(Builder *b, const TalusScene *scene, int k)
     b->count = b->all.count + k * scene->bodies.count;
     if (materials < k)
         return TALUS_OK;
+    if (k > 0 && b->world->materials.count + scene->materials.count > MOST_MATERIALS)
+        return talus_json_fail(
+            scene->copies->json, 0,
+            "copies up to number %d have more than %d different materials in all", k,
+            MOST_MATERIALS);
     TALUS_TRY(add_materials(b));
     return add_pairs(b);
 }
@@ -558,14 +567,14 @@ static TalusStatus add_copy(Builder *b, const TalusScene *scene)
         b->all.slot[entry + 1] = b->world->bodies.counts.slots;
         b->all.pending[entry + 1] = b->world->sources.pendings;
     }
-    char suffix[24];
-    talus_scene_copy_name(scene, b->copy, "", suffix, sizeof suffix);
+    char suffix[TALUS_SCENE_SUFFIX_BYTES];
+    talus_scene_copy_suffix(scene, b->copy, suffix);
     SceneJointPlace place = {s, suffix, b->shift, b->id, b->count};
     TALUS_TRY(talus_scene_add_joints(&place, b->world));
     for (int i = 0; i < s->emitters.count; i++)
         TALUS_TRY(add_emitter(b, (const SceneEmitter *)s->emitters.items + i));
     for (int i = 0; i < s->probes.count; i++)
-        TALUS_TRY(add_probe(b, scene, (const SceneProbe *)s->probes.items + i));
+        TALUS_TRY(add_probe(b, suffix, (const SceneProbe *)s->probes.items + i));
     return TALUS_OK;
 }
 

@@ -180,12 +180,9 @@ TalusVec3 talus_scene_copy_shift(const TalusScene *scene, int k, TalusVec3 width
     return talus_vec3(k % side * x, k / side * y, 0.0);
 }
 
-const char *talus_scene_copy_name(const TalusScene *scene, int k, const char *name, char *text,
-                                  size_t size)
+void talus_scene_copy_suffix(const TalusScene *scene, int k, char text[TALUS_SCENE_SUFFIX_BYTES])
 {
+    text[0] = '\0';
     if (talus_scene_copy_count(scene) > 1)
-        snprintf(text, size, "%s[%d]", name, k);
-    else
-        snprintf(text, size, "%s", name);
-    return text;
+        snprintf(text, TALUS_SCENE_SUFFIX_BYTES, "[%d]", k);
 }

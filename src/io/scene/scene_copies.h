@@ -4,6 +4,9 @@
 
 #include "io/scene/scene.h"
 
+/* Bytes of a suffix of talus_scene_copy_suffix. */
+enum { TALUS_SCENE_SUFFIX_BYTES = 16 };
+
 /* Reads copies 1, 2, ... of a scene that has been read as copy 0, and checks that all copies agree in what they share:
  * settings of the world and the solver, groups and sinks. */
 TalusStatus talus_scene_read_copies(TalusScene *scene, const TalusJson *root);
@@ -22,8 +25,8 @@ int talus_scene_copy_of_shapes(const TalusScene *scene, int k);
  * of copy 0, of which copies are 1.25 times apart unless the scene gives their spacing. */
 TalusVec3 talus_scene_copy_shift(const TalusScene *scene, int k, TalusVec3 width);
 
-/* Writes a name, with the number of the copy if there are several: "floor[3]". Returns `text`. */
-const char *talus_scene_copy_name(const TalusScene *scene, int k, const char *name, char *text,
-                                  size_t size);
+/* Writes what follows the names of probes and joints of copy k: its number, "[3]", if there are several copies, else
+ * nothing. */
+void talus_scene_copy_suffix(const TalusScene *scene, int k, char text[TALUS_SCENE_SUFFIX_BYTES]);
 
 #endif

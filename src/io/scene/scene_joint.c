@@ -2,7 +2,8 @@
 #include "io/scene/scene_joint.h"
 #include "io/scene/scene_types.h"
 
-#include <stdio.h>
+#include "base/memory.h"
+
 #include <string.h>
 
 /* ---- keys ---- */
@@ -108,6 +109,15 @@ int talus_scene_find_joint_entry(const TalusScene *scene, const SceneJoint *join
 
 /* ---- construction ---- */
 
+TalusStatus talus_scene_join_texts(const char *first, const char *second, char **out)
+{
+    size_t length = strlen(first), more = strlen(second) + 1;
+    TALUS_TRY(TALUS_ALLOC(*out, length + more, "scene"));
+    memcpy(*out, first, length);
+    memcpy(*out + length, second, more);
+    return TALUS_OK;
+}
+
 /* Sets *out to the k-th body of a joint; leaves *out, the fixed world, if the joint names fewer bodies. */
 static TalusStatus find_joint_body(const SceneJointPlace *place, const SceneJoint *j, int k,
                                    TalusBodyId *out)
@@ -143,16 +153,16 @@ TalusStatus talus_scene_add_joints(const SceneJointPlace *place, TalusWorld *wor
     for (int i = 0; i < scene->joints.count; i++) {
         const SceneJoint *j = (const SceneJoint *)scene->joints.items + i;
         TalusJointDef def = make_joint_def(j);
-        char name[256];
-        if (j->def.name[0]) {
-            snprintf(name, sizeof name, "%s%s", j->def.name, place->suffix);
-            def.name = name;
-        }
         def.point = talus_add(def.point, place->shift);
         def.point_b = talus_add(def.point_b, place->shift);
         TALUS_TRY(find_joint_body(place, j, 0, &def.a));
         TALUS_TRY(find_joint_body(place, j, 1, &def.b));
-        TALUS_TRY(talus_json_error_at(j->json, talus_world_add_joint(world, &def, NULL)));
+        char *name;
+        TALUS_TRY(talus_scene_join_texts(j->def.name, j->def.name[0] ? place->suffix : "", &name));
+        def.name = name;
+        TalusStatus status = talus_json_error_at(j->json, talus_world_add_joint(world, &def, NULL));
+        talus_release(name);
+        TALUS_TRY(status);
     }
     return TALUS_OK;
 }

@@ -28,6 +28,9 @@ TalusStatus talus_scene_check_joints(const TalusScene *scene);
 /* Returns the index in `bodies` of the entry that the k-th body name of a joint refers to; -1 if there is none, which
  * talus_scene_check_joints excludes. */
 int talus_scene_find_joint_entry(const TalusScene *scene, const SceneJoint *joint, int k);
+/* Sets *out to both texts, one after the other; free with talus_release. */
+TalusStatus talus_scene_join_texts(const char *first, const char *second, char **out);
+
 /* Where the joints of one copy of a scene go. */
 typedef struct SceneJointPlace {
     const TalusScene *scene; /* the copy */

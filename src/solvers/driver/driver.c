@@ -332,6 +332,7 @@ static void restore_if_better(TalusSolve *solve, const double *before_trial)
         return;
     memcpy(problem->gamma, before_trial,
            (size_t)talus_problem_size(problem) * sizeof *before_trial);
+    problem->scratch.velocity_of = NULL; /* those were of the trial */
     *after = before;
     if (solve->wanted->observer && !talus_observe_between_stages(solve))
         solve->stopped = true;

@@ -36,6 +36,7 @@ typedef struct Work {
     double *x_prev, *g_prev; /* iterate and gradient of the iteration before */
     TalusVectors vectors, metric_memory;
     const TalusMetricBlock *metric;
+    bool widened; /* a solve went on in double precision: later ones may, and the memory is kept */
 } Work;
 
 static const TalusParam params[] = {
@@ -83,7 +84,8 @@ static TalusStatus prepare(TalusSolve *s, const Params *p, bool metric, bool pre
     if (!previous && !known)
         talus_vectors_release(s->backend, &w->vectors);
     if (!metric) {
-        talus_vectors_release(s->backend, &w->metric_memory);
+        if (!w->widened)
+            talus_vectors_release(s->backend, &w->metric_memory);
         w->metric = NULL;
     }
     return TALUS_OK;
@@ -144,6 +146,7 @@ static TalusStatus widen_if_spent(TalusSolve *s, Work *w, TalusAccelerated *a)
         return TALUS_OK;
     TALUS_TRY(reserve_previous(s, w));
     TALUS_TRY(talus_solver_make_metric(s, a->kind, &w->metric_memory, &w->metric));
+    w->widened = true;
     a->x_prev = w->x_prev;
     a->g_prev = w->g_prev;
     a->metric = w->metric;

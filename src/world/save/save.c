@@ -257,10 +257,12 @@ static void transfer_probe(TalusArchive *a, TalusWorld *world, int index)
     TALUS_ARCHIVE_ENUM(a, def->kind);
     talus_archive_id(a, &def->body.number);
     TALUS_ARCHIVE_VEC3(a, &def->lo, &def->hi);
+    if (a->version > 11)
+        TALUS_ARCHIVE_I32(a, &def->copy);
     talus_archive_bytes(a, &probe.value, sizeof probe.value);
     if (!a->loading)
         return;
-    if ((unsigned)def->kind > TALUS_PROBE_REGION)
+    if ((unsigned)def->kind > TALUS_PROBE_REGION || def->copy < 0 || def->copy >= TALUS_COPIES)
         talus_archive_refuse(a, "no such probe");
     def->name = probe.name;
     TALUS_ARCHIVE_CALL(a, talus_probe_append(world, def, &index));
