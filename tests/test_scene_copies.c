@@ -74,7 +74,7 @@ TEST(copies_do_what_the_scene_does_alone)
     talus_world_destroy(all);
 }
 
-/* Balls of different copies pass through each other, while those of one copy bounce apart. */
+/* Balls of different copies pass through each other, and a region counts those of its own copy. */
 TEST(copies_never_meet)
 {
     static const char text[] =

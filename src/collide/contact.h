@@ -40,11 +40,18 @@ TALUS_INLINE bool talus_is_excluded(const TalusFilter *f, uint32_t a, uint32_t b
     return false;
 }
 
+/* Returns the copy of a scene that a value of TalusFilter.group names. */
+TALUS_INLINE int talus_copy_of_group(uint16_t group)
+{
+    return group >> 5;
+}
+
 /* True if bodies a and b belong to the same copy of a scene, and their groups meet. */
 TALUS_INLINE bool talus_groups_meet(const TalusFilter *f, uint32_t a, uint32_t b)
 {
-    unsigned first = f->group[a], second = f->group[b];
-    return first >> 5 == second >> 5 && (f->meets[first & 31] >> (second & 31) & 1);
+    uint16_t first = f->group[a], second = f->group[b];
+    return talus_copy_of_group(first) == talus_copy_of_group(second) &&
+           (f->meets[first & 31] >> (second & 31) & 1);
 }
 
 /* True if the filter lets bodies a and b collide. */

@@ -55,9 +55,9 @@ OWN_ONLY(TalusStatus, count_below, (TalusEngine *engine, int axis, double below,
  * impulses. */
 OPERATION(TalusStatus, detect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, long long step, TalusEngineCounts *counts))
-/* Detects contacts again, with the solved velocities and spins. If the list has general
- * contacts, whose detection is expensive, and find_missing has searched since the last solve, a shared engine adds the
- * contacts found there to the list instead. */
+/* Detects contacts again, with the solved velocities and spins. If the list has general contacts, whose detection is
+ * expensive, and find_missing has searched since the last solve, a shared engine adds the contacts found there to the
+ * list instead. */
 OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, TalusEngineCounts *counts))
 /* Sets the joints of all problems that are built later; NULL: none. */

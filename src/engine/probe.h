@@ -17,7 +17,7 @@ TALUS_INLINE bool talus_probe_includes(const TalusEngineProbe *probe, const int3
 {
     if (!probe->region)
         return slot == (uint32_t)probe->slot;
-    if (group && group[slot] >> 5 != probe->copy)
+    if (group && talus_copy_of_group(group[slot]) != probe->copy)
         return false;
     TalusVec3 x = position[slot], lo = probe->lo, hi = probe->hi;
     return talus_is_dynamic(shape, mobility, slot) && x.x >= lo.x && x.x <= hi.x && x.y >= lo.y &&

@@ -9,6 +9,7 @@ enum { COPIES = 64, BODIES = 2000, STEPS = 200 };
 /* Time and residual of a number of beds. */
 typedef struct Beds {
     int bodies, copies, steps;
+    int together;         /* beds in one world */
     double setup, wall;   /* of building the worlds, and of all steps, s */
     double contacts;      /* median of a step */
     double rms, relative; /* largest residual of a step, m/s and relative to g h */
@@ -40,23 +41,22 @@ static TalusStatus settle(const Worlds *w, int first, int copies, Beds *beds)
     return status;
 }
 
-/* Settles all beds, `together` of them in one world. */
+/* Settles all beds, `together` of them in one world, if there are so many. */
 static TalusStatus settle_all(const Worlds *w, int together, Beds *beds)
 {
     *beds = (Beds){.bodies = worlds_choose_size(w, BODIES, 30),
                    .copies = worlds_choose_size(w, COPIES, 4),
                    .steps = worlds_choose_size(w, STEPS, 10)};
-    if (w->quick && together > beds->copies)
-        together = beds->copies;
-    for (int k = 0; k < beds->copies; k += together)
-        TALUS_TRY(settle(w, k, together, beds));
+    beds->together = together < beds->copies ? together : beds->copies;
+    for (int k = 0; k < beds->copies; k += beds->together)
+        TALUS_TRY(settle(w, k, beds->together, beds));
     return TALUS_OK;
 }
 
-static void add_row(const Worlds *w, LabTable *t, int together, const Beds *b)
+static void add_row(const Worlds *w, LabTable *t, const Beds *b)
 {
     lab_table_add_cells(t, "%s\t%d\t%d\t%d\t%.0f\t%.3f\t%.3f\t%.4f\t%.2e\t%.2e", w->backend[0],
-                        together, b->copies, b->bodies, b->contacts, b->setup, b->wall,
+                        b->together, b->copies, b->bodies, b->contacts, b->setup, b->wall,
                         1e3 * b->wall / ((double)b->copies * b->steps), b->rms, b->relative);
 }
 
@@ -71,7 +71,7 @@ static TalusStatus run_copies(Worlds *w)
     Beds beds[LAB_COUNT(together)];
     for (int i = 0; i < LAB_COUNT(together); i++) {
         TALUS_TRY(settle_all(w, together[i], &beds[i]));
-        add_row(w, t, together[i], &beds[i]);
+        add_row(w, t, &beds[i]);
     }
     const Beds *all = &beds[LAB_COUNT(together) - 1];
     WorldsStep residual = {.rms = all->rms, .relative = all->relative};

@@ -209,10 +209,11 @@ void cu_joints_add_motors_and_impulses(TalusEngine *e);
 /* Frees the memory of e->joints. */
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: makes the free velocities and the present spins of bodies or, if `again`, the solved ones e->detection_velocity
- * and e->detection_spin, by slot (envelopes contain speeds of sliding, and with them spins, of spheres too); driven bodies have their own velocity, other bodies that are not free 0. Also writes
- * totals 0 and 1 of the context, over free bodies: minus the lowest slot with a bad state (talus_state_fault;
- * -infinity: none), and minus the smallest size (-infinity: no body is free). */
+/* build.cu: makes the free velocities and the present spins of bodies or, if `again`, the solved ones
+ * e->detection_velocity and e->detection_spin, by slot; spins of spheres matter, too, because envelopes contain speeds of
+ * sliding. Driven bodies have their own velocity, other bodies that are not free 0. Also writes totals 0 and 1 of the
+ * context, over free bodies: minus the lowest slot with a bad state (talus_state_fault; -infinity: none), and minus the
+ * smallest size (-infinity: no body is free). */
 TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravity, bool again);
 /* Frees the memory of e->step. */
 void cu_step_clear(TalusEngine *e);

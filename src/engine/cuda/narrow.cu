@@ -276,8 +276,8 @@ static __global__ void write_sphere_contacts(CuDetect d, int candidates, const u
 /* ---- all other pairs ---- */
 
 /* Counts the contacts of the grouped candidates, adds the numbers to CuFound and groups those that touch; or, if `write`,
- * writes the contacts of the latter to the list. One kernel for both, because it takes long to compile. Records in CuFound pairs without a contact
- * function. */
+ * writes the contacts of the latter to the list. One kernel for both, because it takes long to compile. Records in
+ * CuFound pairs without a contact function. */
 static __global__ void find_grouped_contacts(CuDetect d, int candidates, uint32_t *count,
                                              CuList list, bool write)
 {

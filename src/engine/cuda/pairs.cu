@@ -302,10 +302,10 @@ template <int MODE> static __device__ inline void search_walls(Searcher &s)
     const CuDetect &d = *s.d;
     double reach = s.fat * (1.0 + 0.5 * d.options.envelope);
     int walls = s.not_free ? 0 : d.grid->walls;
-    int copy = (MODE & RICH) && d.filter.group ? d.filter.group[s.slot] >> 5 : 0;
+    int copy = (MODE & RICH) && d.filter.group ? talus_copy_of_group(d.filter.group[s.slot]) : 0;
     for (int w = 0; w < walls; w++) {
         const TalusWall &wall = d.wall[w];
-        if ((MODE & RICH) && d.wall_group[w] >> 5 != copy)
+        if ((MODE & RICH) && talus_copy_of_group(d.wall_group[w]) != copy)
             continue; /* many copies of a scene have many walls */
         bool hit = outcome_known<MODE>(s)
                        ? s.mask >> s.tests & 1

@@ -49,7 +49,7 @@ static void put_body(TalusBodies *b, int at, TalusVec3 position, double radius, 
 static bool may_overlap(const TalusWorld *world, int slot, const TalusEmitterDef *def)
 {
     const TalusBodies *b = &world->bodies;
-    if (b->shape[slot] < 0 || b->group[slot] / TALUS_GROUPS != def->copy)
+    if (b->shape[slot] < 0 || talus_copy_of_group(b->group[slot]) != def->copy)
         return false;
     if (b->radius[slot] == 0.0)
         return true; /* unbounded */
