@@ -32,9 +32,13 @@ static TestProblem make_test(int which)
     }
 }
 
-static const char *const specs[] = {"mprgp", "mprgp:metric=none",
-                                    "mprgp:metric=none,step=1,half_step=off",
-                                    "mprgp:metric=trace,gamma=0.2", "mprgp:gamma=5,step=1"};
+static const char *const specs[] = {"mprgp",
+                                    "mprgp:metric=none",
+                                    "mprgp:metric=none,step=1,expansion=gradient",
+                                    "mprgp:expansion=half-step",
+                                    "mprgp:metric=none,expansion=projcg",
+                                    "mprgp:metric=trace,gamma=0.2",
+                                    "mprgp:gamma=5,step=1"};
 enum { SPECS = sizeof specs / sizeof *specs };
 
 typedef struct Result {
@@ -258,7 +262,7 @@ static Direct begin(const TestProblem *test, int iterations)
                                    .w = d.vector[5],
                                    .gamma = 1.0,
                                    .step = 1.5,
-                                   .half_step = true,
+                                   .expansion = TALUS_EXPAND_HALF_STEP,
                                    .enough = -1.0,
                                    .norm = 4.0};
     cuda->op.gradient(&d.op, d.state.metric, d.state.x, true, d.state.g);

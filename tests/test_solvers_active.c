@@ -59,9 +59,13 @@ typedef struct Dense {
     int n, rows, blocks, products;
     double matrix[MAX_SIZE * MAX_SIZE], q[MAX_SIZE];
     double x[MAX_SIZE], g[MAX_SIZE], p[MAX_SIZE];
-    bool has_p;  /* p continues a chain of conjugate directions */
+    bool has_p; /* p continues a chain of conjugate directions */
+    bool rose;  /* a projected step of conjugate gradients has raised the objective */
+    double length,
+        objectives[STEPS + 1]; /* of spectral steps: length, 0: none; at the points of the series */
+    int points, active;        /* of the series; active blocks at the last direction */
     double norm; /* as the solver estimates it: raised where a direction shows more curvature */
-    int steps[3];
+    int steps[3], spectral, cut; /* numbers of steps, and of those that are not whole */
 } Dense;
 
 enum { ON_FACE, EXPANSION, PROPORTIONING };
@@ -185,10 +189,61 @@ static void gradient_step(Dense *d, double a, const double *v)
     d->products++;
 }
 
+/* What follows where a step would leave the set: pospisil-2015's text, its proof's half step, projected conjugate
+ * gradients, spectral steps. */
+typedef enum Expansion { GRADIENT, HALF_STEP, PROJECTED_CG, SPECTRAL } Expansion;
+
+static double objective(const Dense *d)
+{
+    return 0.5 * (inner(d, d->x, d->g) + inner(d, d->x, d->q));
+}
+
+static int count_active(const Dense *d)
+{
+    int count = 0;
+    for (int i = 0; i < d->blocks; i++)
+        count += active(d, d->x, i);
+    return count;
+}
+
+/* A projected gradient step of Barzilai and Borwein's length, whole unless that ends above the last ten points. */
+static void spectral_step(Dense *d)
+{
+    double np[MAX_SIZE], from[MAX_SIZE], most = -HUGE_VAL;
+    memcpy(from, d->x, sizeof from);
+    d->active = count_active(d);
+    for (int k = 0; k < d->n; k++)
+        d->p[k] = d->x[k] - d->length * d->g[k];
+    project_all(d, d->p);
+    for (int k = 0; k < d->n; k++)
+        d->p[k] = d->x[k] - d->p[k];
+    times(d, d->p, np);
+    raise_norm(d, d->p, np);
+    d->products++;
+    double best = inner(d, d->g, d->p) / inner(d, d->p, np);
+    for (int k = d->points > 10 ? d->points - 10 : 0; k < d->points; k++)
+        most = fmax(most, d->objectives[k]);
+    for (int whole = 1; whole >= 0; whole--) {
+        for (int k = 0; k < d->n; k++)
+            d->x[k] = from[k] - (whole ? 1.0 : fmin(best, 1.0)) * d->p[k];
+        project_all(d, d->x);
+        gradient_at_x(d);
+        if (objective(d) <= most)
+            break;
+        d->cut++;
+    }
+    d->objectives[d->points++] = objective(d);
+    d->length = inner(d, d->p, d->p) / inner(d, d->p, np);
+    d->has_p = false;
+    d->spectral++;
+}
+
 /* Conjugate gradients on the face, or the expansion: heyn-2012 lines 6 to 17. */
-static void face_step(Dense *d, double step, bool half_step)
+static void face_step(Dense *d, double step, Expansion expansion)
 {
     double phi[MAX_SIZE], np[MAX_SIZE];
+    d->length = 0.0;
+    d->active = count_active(d);
     part(d, d->x, d->g, false, phi);
     times(d, d->p, np);
     double rho = d->has_p ? inner(d, phi, np) / inner(d, d->p, np) : 0.0;
@@ -200,7 +255,13 @@ static void face_step(Dense *d, double step, bool half_step)
     double cg = inner(d, d->g, d->p) / inner(d, d->p, np), a = last_feasible(d, cg);
     bool whole = a == cg;
     d->steps[whole ? ON_FACE : EXPANSION]++;
-    if (!whole && !half_step)
+    if (!whole && expansion == PROJECTED_CG && !d->rose) {
+        double before = objective(d);
+        gradient_step(d, cg, d->p);
+        d->rose = !(objective(d) < before);
+        return;
+    }
+    if (!whole && expansion == GRADIENT)
         a = 0.0;
     for (int k = 0; k < d->n; k++) {
         d->x[k] -= a * d->p[k];
@@ -209,9 +270,17 @@ static void face_step(Dense *d, double step, bool half_step)
     d->has_p = true;
     if (whole)
         return;
-    for (int i = 0; i < d->blocks && half_step; i++) /* the block that stopped it is at its bound */
-        if (d->rows == 1 && d->x[i] < 1e-13)
+    for (int i = 0; i < d->blocks; i++) /* the block that stopped it is at its bound */
+        if (d->rows == 1 && expansion != GRADIENT && d->x[i] < 1e-13)
             d->x[i] = 0.0;
+    if (expansion == SPECTRAL) {
+        d->length = inner(d, d->p, d->p) / inner(d, d->p, np);
+        project_all(d, d->x);
+        d->objectives[0] = objective(d);
+        d->points = 1;
+        d->has_p = false;
+        return;
+    }
     part(d, d->x, d->g, false, phi);
     gradient_step(d, step, phi);
 }
@@ -228,7 +297,7 @@ static void kucera_step(Dense *d, double factor, double gamma)
     part(d, d->x, moved, true, beta);
     part(d, d->x, moved, false, phi);
     if (inner(d, beta, d->g) <= gamma * gamma * inner(d, phi, d->g)) {
-        face_step(d, step, true);
+        face_step(d, step, HALF_STEP);
     } else {
         part(d, d->x, d->g, true, beta);
         gradient_step(d, step, beta);
@@ -236,7 +305,7 @@ static void kucera_step(Dense *d, double factor, double gamma)
     }
 }
 
-static void mprgp_step(Dense *d, double factor, double gamma, bool half_step)
+static void mprgp_step(Dense *d, double factor, double gamma, Expansion expansion)
 {
     double step = factor / d->norm;
     double phi[MAX_SIZE], beta[MAX_SIZE], moved[MAX_SIZE], nb[MAX_SIZE];
@@ -247,8 +316,13 @@ static void mprgp_step(Dense *d, double factor, double gamma, bool half_step)
         moved[k] = (d->x[k] - moved[k]) / step;
     part(d, d->x, d->g, false, phi);
     part(d, d->x, moved, true, beta);
-    if (sqrt(inner(d, beta, beta)) <= gamma * sqrt(inner(d, phi, phi))) {
-        face_step(d, step, half_step);
+    bool proportional = sqrt(inner(d, beta, beta)) <= gamma * sqrt(inner(d, phi, phi));
+    if (d->length > 0.0 && (count_active(d) != d->active || !proportional)) {
+        spectral_step(d);
+        return;
+    }
+    if (proportional) {
+        face_step(d, step, expansion);
         return;
     }
     d->steps[PROPORTIONING]++;
@@ -350,7 +424,7 @@ static double fixed_step(const TestProblem *p, const Dense *d)
 }
 
 static void follow_active(const TestProblem *p, const char *spec, bool kucera, double gamma,
-                          double factor, bool half_step, int least[3])
+                          double factor, Expansion expansion, int least[3])
 {
     Dense *d = make_dense(p);
     Trace *t = calloc(1, sizeof *t);
@@ -363,11 +437,13 @@ static void follow_active(const TestProblem *p, const char *spec, bool kucera, d
         if (kucera)
             kucera_step(d, factor, gamma);
         else
-            mprgp_step(d, factor, gamma, half_step);
+            mprgp_step(d, factor, gamma, expansion);
     }
     for (int i = 0; i < 3; i++) /* the listing has been through all its branches */
         if (!CHECK(d->steps[i] >= least[i]))
             printf("    %d steps of kind %d by %s on %s\n", d->steps[i], i, spec, p->name);
+    if (expansion == SPECTRAL)
+        CHECK(d->spectral >= 3 && (d->rows == 3 || d->cut >= 1));
     free(d);
     free(t);
 }
@@ -375,11 +451,12 @@ static void follow_active(const TestProblem *p, const char *spec, bool kucera, d
 TEST(kucera_follows_its_listing)
 {
     TestProblem rows = make_explicit(3, 60, 1), cones = make_explicit(5, 20, 3);
-    follow_active(&rows, "kucera:metric=none", true, 1.0, 1.0, true, (int[]){5, 1, 2});
-    follow_active(&rows, "kucera:metric=none,gamma=0.3,step=0.5", true, 0.3, 0.5, true,
+    follow_active(&rows, "kucera:metric=none", true, 1.0, 1.0, HALF_STEP, (int[]){5, 1, 2});
+    follow_active(&rows, "kucera:metric=none,gamma=0.3,step=0.5", true, 0.3, 0.5, HALF_STEP,
                   (int[]){5, 1, 2});
-    follow_active(&cones, "kucera:metric=none", true, 1.0, 1.0, true, (int[]){1, 0, 5});
-    follow_active(&cones, "kucera:metric=none,gamma=30", true, 30.0, 1.0, true, (int[]){5, 1, 5});
+    follow_active(&cones, "kucera:metric=none", true, 1.0, 1.0, HALF_STEP, (int[]){1, 0, 5});
+    follow_active(&cones, "kucera:metric=none,gamma=30", true, 30.0, 1.0, HALF_STEP,
+                  (int[]){5, 1, 5});
     free_test_problem(&rows);
     free_test_problem(&cones);
 }
@@ -387,13 +464,23 @@ TEST(kucera_follows_its_listing)
 TEST(mprgp_follows_its_listing)
 {
     TestProblem rows = make_explicit(3, 60, 1), cones = make_explicit(5, 20, 3);
-    follow_active(&rows, "mprgp:metric=none,step=1", false, 1.0, 1.0, true, (int[]){5, 1, 2});
-    follow_active(&rows, "mprgp:metric=none,step=1.9,gamma=0.5", false, 0.5, 1.9, true,
+    follow_active(&rows, "mprgp:metric=none,step=1,expansion=half-step", false, 1.0, 1.0, HALF_STEP,
                   (int[]){5, 1, 2});
-    follow_active(&rows, "mprgp:metric=none,step=1,half_step=off", false, 1.0, 1.0, false,
+    follow_active(&rows, "mprgp:metric=none,step=1.9,gamma=0.5,expansion=half-step", false, 0.5,
+                  1.9, HALF_STEP, (int[]){5, 1, 2});
+    follow_active(&rows, "mprgp:metric=none,step=1,expansion=gradient", false, 1.0, 1.0, GRADIENT,
                   (int[]){5, 1, 2});
-    follow_active(&cones, "mprgp:metric=none,step=1", false, 1.0, 1.0, true, (int[]){0, 0, 5});
-    follow_active(&cones, "mprgp:metric=none,gamma=30", false, 30.0, 1.9, true, (int[]){5, 1, 5});
+    follow_active(&rows, "mprgp:metric=none,step=1,expansion=projcg", false, 1.0, 1.0, PROJECTED_CG,
+                  (int[]){5, 1, 2});
+    follow_active(&rows, "mprgp:metric=none,step=1", false, 1.0, 1.0, SPECTRAL, (int[]){5, 1, 1});
+    follow_active(&cones, "mprgp:metric=none,step=1,expansion=half-step", false, 1.0, 1.0,
+                  HALF_STEP, (int[]){0, 0, 5});
+    follow_active(&cones, "mprgp:metric=none,gamma=30,expansion=half-step", false, 30.0, 1.9,
+                  HALF_STEP, (int[]){5, 1, 5});
+    follow_active(&cones, "mprgp:metric=none,gamma=30,expansion=projcg", false, 30.0, 1.9,
+                  PROJECTED_CG, (int[]){5, 1, 5});
+    follow_active(&cones, "mprgp:metric=none,gamma=30", false, 30.0, 1.9, SPECTRAL,
+                  (int[]){1, 1, 0});
     free_test_problem(&rows);
     free_test_problem(&cones);
 }

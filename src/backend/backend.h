@@ -12,6 +12,7 @@
 #ifndef TALUS_BACKEND_BACKEND_H
 #define TALUS_BACKEND_BACKEND_H
 
+#include "backend/face.h"
 #include "backend/operator.h"
 #include "linalg/machine.h"
 #include "sets/one_contact.h"
@@ -181,6 +182,14 @@ typedef struct TalusMomentum {
     int done, calm;   /* iterations so far, and since the bound was last changed */
 } TalusMomentum;
 
+/* What conjugate gradients on a face do where their step -a p would leave the set; solvers/face/mprgp.c says more. */
+typedef enum TalusExpansion {
+    TALUS_EXPAND_GRADIENT,  /* a projected step along the free gradient */
+    TALUS_EXPAND_HALF_STEP, /* to the boundary, then a projected step along the free gradient */
+    TALUS_EXPAND_PROJCG,  /* the step projected, until one raises the objective; then half steps */
+    TALUS_EXPAND_SPECTRAL /* to the boundary, then spectral steps */
+} TalusExpansion;
+
 /* Vectors, in the metric, and scalars of MPRGP, conjugate gradients on faces with proportioning. phi is the free
  * gradient, beta the chopped gradient (TalusFace); solvers/face/mprgp.c describes the method. */
 typedef struct TalusProportioning {
@@ -190,15 +199,17 @@ typedef struct TalusProportioning {
     double *phi, *w;                /* work vectors: phi holds phi, w holds beta or an old x */
     /* Steps stay on the face while |beta| <= gamma |phi|; projected gradient steps have the length step / norm. */
     double gamma, step;
-    bool half_step; /* a step that would leave the set first goes to its boundary */
-    double enough;  /* the run ends once |phi|^2 + |beta|^2 is at or below this; < 0: never */
-    double norm;    /* norm of S (N + E) S */
-    double pnp;     /* p'np; 0: the next direction is phi */
-    int active;     /* number of active blocks when p was computed */
-    int unchecked;  /* number of updates of g since g was last computed from x */
-    bool begun;     /* an earlier run has measured x, so the first iteration is a step */
-    int products;   /* out: number of operator products of this run */
-    bool reached;   /* out: the run ended by `enough` */
+    TalusExpansion expansion; /* how a step that would leave the set does so */
+    double enough; /* the run ends once |phi|^2 + |beta|^2 is at or below this; < 0: never */
+    double norm;   /* norm of S (N + E) S */
+    double pnp;    /* p'np; 0: the next direction is phi */
+    int active;    /* number of active blocks when p was computed */
+    int unchecked; /* number of updates of g since g was last computed from x */
+    bool rose;     /* a step of TALUS_EXPAND_PROJCG has raised the objective */
+    TalusSpectral spectral; /* of TALUS_EXPAND_SPECTRAL */
+    bool begun;             /* an earlier run has measured x, so the first iteration is a step */
+    int products;           /* out: number of operator products of this run */
+    bool reached;           /* out: the run ended by `enough` */
 } TalusProportioning;
 
 /* Natural residual (problem.h) over all blocks: sum of squares and maximum. */

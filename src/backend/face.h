@@ -38,4 +38,54 @@ TALUS_INLINE double talus_face_step_length(double *norm, double *pnp, double cur
     return -sign * pg > 0.0 ? -sign * pg / (*pnp > 0.0 ? *pnp : least) : 0.0;
 }
 
+/* Spectral steps, x - a d with d = x - P(x - l g): projected gradients of the length l of Barzilai and Borwein. a = 1
+ * makes them fast, and the objective may rise in some: it stays below the largest of the last TALUS_SPECTRAL_MEMORY
+ * (Grippo, Lampariello and Lucidi). */
+enum { TALUS_SPECTRAL_MEMORY = 10 };
+
+/* A series of spectral steps. */
+typedef struct TalusSpectral {
+    double length; /* l of the next step; 0: there is no series */
+    double objective
+        [TALUS_SPECTRAL_MEMORY]; /* of the last points, over that at the start of the series */
+    int count;                   /* points so far */
+} TalusSpectral;
+
+/* Sets the length for the next step from the curvature dnd / dd = d'N d / d'd along the last one; dnd = 0: flat. */
+TALUS_INLINE void talus_spectral_set_length(TalusSpectral *s, double norm, double dnd, double dd)
+{
+    s->length = dnd > 0.0 ? dd / dnd : 1.0 / norm;
+}
+
+/* Begins a series at a point, after a step along a direction d. */
+TALUS_INLINE void talus_spectral_begin(TalusSpectral *s, double norm, double dnd, double dd)
+{
+    talus_spectral_set_length(s, norm, dnd, dd);
+    s->objective[0] = 0.0;
+    s->count = 1;
+}
+
+/* Returns the step a of x - a d, at most 1, given the step `best` > 0 that minimises the objective and d'N d: 1 if the
+ * objective is then not above the largest of the last points, else `best`. Records the objective after it. */
+TALUS_INLINE double talus_spectral_choose_step(TalusSpectral *s, double best, double dnd)
+{
+    const double now = s->objective[(s->count - 1) % TALUS_SPECTRAL_MEMORY];
+    double most = now, a = 1.0;
+    for (int k = 0; k < s->count && k < TALUS_SPECTRAL_MEMORY; k++)
+        most = talus_max(most, s->objective[k]);
+    /* the objective changes by a (a / 2 - best) d'N d */
+    if (!(now + (0.5 - best) * dnd <= most))
+        a = talus_min(best, 1.0);
+    s->objective[s->count % TALUS_SPECTRAL_MEMORY] = now + a * (0.5 * a - best) * dnd;
+    s->count++;
+    return a;
+}
+
+/* Returns the decrease of the objective in a step s from x to x - s, from s'N s and the product of s with the gradient
+ * after the step. */
+TALUS_INLINE double talus_face_decrease(double sns, double sg)
+{
+    return 0.5 * sns + sg;
+}
+
 #endif

@@ -209,6 +209,13 @@ TalusStatus talus_error_key(const char *key, TalusStatus status)
     return status;
 }
 
+TalusStatus talus_error_add(const char *more, TalusStatus status)
+{
+    if (status != TALUS_OK)
+        append_text(last.text, sizeof last.text, more);
+    return status;
+}
+
 /* ---- the log ---- */
 
 void talus_set_log(TalusLogFn *fn, void *user)

@@ -76,6 +76,10 @@ TalusStatus talus_error_at(TalusLocation at, TalusStatus status);
 /* Sets the key of the thread's error and leaves its text, which names the key already. */
 TalusStatus talus_error_key(const char *key, TalusStatus status);
 
+/* Adds `more` to the end of the text of the error of a call that returned `status`, unless that is TALUS_OK. Returns
+ * `status`. */
+TalusStatus talus_error_add(const char *more, TalusStatus status);
+
 /* Returns the text of the thread's error without file and key. */
 const char *talus_error_reason(void);
 /* Restores an earlier record as the thread's error, after a clean-up that may have failed too. */

@@ -586,7 +586,7 @@ static TalusStatus build_world(Builder *b, const TalusScene *scene, const TalusS
     TALUS_TRY(create_world(b, choice));
     for (int k = 0; k < talus_scene_copy_count(scene); k++) {
         TALUS_TRY(begin_copy(b, scene, k));
-        TALUS_TRY(add_copy(b, scene));
+        TALUS_TRY(talus_scene_name_copy(k, add_copy(b, scene)));
     }
     for (int i = 0; i < scene->apart.count; i++)
         TALUS_TRY(disable_group_collisions(b, (const SceneApart *)scene->apart.items + i));

@@ -149,6 +149,15 @@ static TalusStatus check_possible(const TalusScene *scene)
     return TALUS_OK;
 }
 
+TalusStatus talus_scene_name_copy(int k, TalusStatus status)
+{
+    char where[32];
+    if (k == 0)
+        return status;
+    snprintf(where, sizeof where, " (where copy = %d)", k);
+    return talus_error_add(where, status);
+}
+
 TalusStatus talus_scene_read_copies(TalusScene *scene, const TalusJson *root)
 {
     int count = talus_scene_copy_count(scene);
@@ -160,8 +169,8 @@ TalusStatus talus_scene_read_copies(TalusScene *scene, const TalusJson *root)
         TalusScene *copy = &scene->other_copy[k - 1];
         copy->folder = scene->folder;
         copy->scope.copy = k;
-        TALUS_TRY(talus_scene_read(copy, root, &scene->arena));
-        TALUS_TRY(talus_scene_check(copy));
+        TALUS_TRY(talus_scene_name_copy(k, talus_scene_read(copy, root, &scene->arena)));
+        TALUS_TRY(talus_scene_name_copy(k, talus_scene_check(copy)));
         TALUS_TRY(check_shared_keys(scene, k));
     }
     return TALUS_OK;

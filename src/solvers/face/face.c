@@ -42,6 +42,8 @@ TalusStatus talus_face_begin(TalusSolve *s, TalusFaceWork *w, int metric)
     w->norm = talus_norm_lower_bound(s, w->metric);
     w->pnp = 0.0;
     w->active = 0;
+    w->rose = false;
+    w->spectral.length = 0.0;
     return TALUS_OK;
 }
 
@@ -72,10 +74,10 @@ bool talus_face_report(TalusSolve *s, TalusFaceWork *w, int products)
     return talus_solve_next(s, products, s->gamma, w->metric, at.residual2, at.residual_max);
 }
 
-void talus_face_projected_step(TalusSolve *s, TalusFaceWork *w, double step, const double *d)
+double talus_face_projected_step(TalusSolve *s, TalusFaceWork *w, double step, const double *d)
 {
     TalusForwardSums forward;
-    double sums[2];
+    double sums[3];
     talus_vector_copy(s, s->gamma, w->w);
     s->backend->block.forward_backward(s->op, w->metric, s->gamma, d, step, s->gamma, NULL,
                                        &forward);
@@ -86,8 +88,9 @@ void talus_face_projected_step(TalusSolve *s, TalusFaceWork *w, double step, con
     s->backend->vector.axpby(s->op, -1.0, s->gamma, 1.0,
                              w->w); /* w: minus the step; p: minus N times the step */
     s->backend->vector.axpby(s->op, -1.0, w->g, 1.0, w->p);
-    s->backend->vector.dots(s->op, 2, (const double *const[]){w->p, w->w}, w->w, sums);
+    s->backend->vector.dots(s->op, 3, (const double *const[]){w->p, w->w, w->g}, w->w, sums);
     talus_face_raise_norm(&w->norm, sums[0], sums[1]);
+    return talus_face_decrease(sums[0], sums[2]);
 }
 
 /* Sets p = phi - rho p, conjugate to the last p, if the last p had curvature and the number of active blocks is the
@@ -108,6 +111,7 @@ double talus_face_best_step(TalusSolve *s, TalusFaceWork *w, double sign)
     double sums[3];
     s->backend->op.gradient(s->op, w->metric, w->p, false, w->np);
     s->backend->vector.dots(s->op, 3, (const double *const[]){w->np, w->g, w->p}, w->p, sums);
+    w->pp = sums[2];
     return talus_face_step_length(&w->norm, &w->pnp, sums[0], sums[1], sums[2], sign);
 }
 
@@ -127,14 +131,24 @@ static int move_along_p(TalusSolve *s, TalusFaceWork *w, double a)
     return talus_face_update_gradient(s, w, -a);
 }
 
-/* Expands the face: with `half_step` moves x to the boundary at x - limit p and computes phi there; then takes the
- * projected step along phi. Returns the products used. */
-static int expand_face(TalusSolve *s, TalusFaceWork *w, double limit, double step, bool half_step)
+/* Expands the face, as TalusExpansion says: a is the step that minimises along p, `limit` that to the boundary, `step`
+ * that of projected gradients. Returns the products used. */
+static int expand_face(TalusSolve *s, TalusFaceWork *w, double a, double limit, double step,
+                       TalusExpansion expansion)
 {
     int products = 1;
-    if (half_step) {
+    if (expansion == TALUS_EXPAND_PROJCG && !w->rose) {
+        w->rose = !(talus_face_projected_step(s, w, a, w->p) > 0.0);
+        return products;
+    }
+    if (expansion != TALUS_EXPAND_GRADIENT) {
         products += move_along_p(s, w, limit * TALUS_FACE_OVERSHOOT);
         s->backend->block.project(s->op, w->metric, s->gamma);
+        if (expansion == TALUS_EXPAND_SPECTRAL) {
+            talus_spectral_begin(&w->spectral, w->norm, w->pnp, w->pp);
+            w->pnp = 0.0;
+            return products - 1;
+        }
         talus_vector_copy(s, w->g, w->phi);
         s->backend->block.clear_active(s->op, w->metric, s->gamma, w->phi);
     }
@@ -143,8 +157,9 @@ static int expand_face(TalusSolve *s, TalusFaceWork *w, double limit, double ste
 }
 
 int talus_face_advance(TalusSolve *s, TalusFaceWork *w, const TalusFace *face, double step,
-                       bool half_step)
+                       TalusExpansion expansion)
 {
+    w->spectral.length = 0.0;
     make_direction(s, w, face->active);
     double a = talus_face_best_step(s, w, -1.0);
     if (a == 0.0) { /* no descent: the face is solved up to rounding */
@@ -153,8 +168,29 @@ int talus_face_advance(TalusSolve *s, TalusFaceWork *w, const TalusFace *face, d
     }
     double limit = s->backend->block.feasible_step(s->op, w->metric, s->gamma, w->p);
     if (!(a < limit))
-        return 1 + expand_face(s, w, limit, step, half_step);
+        return 1 + expand_face(s, w, a, limit, step, expansion);
     return 1 + move_along_p(s, w, a);
+}
+
+int talus_face_spectral_step(TalusSolve *s, TalusFaceWork *w, int active)
+{
+    TalusForwardSums forward;
+    int products = 1;
+    s->backend->block.forward_backward(s->op, w->metric, s->gamma, w->g, w->spectral.length, w->p,
+                                       NULL, &forward);
+    s->backend->vector.axpby(s->op, 1.0, s->gamma, -1.0, w->p);
+    double best = talus_face_best_step(s, w, -1.0);
+    w->active = active;
+    if (best > 0.0) {
+        double a = talus_spectral_choose_step(&w->spectral, best, w->pnp);
+        products += move_along_p(s, w, a);
+        s->backend->block.project(s->op, w->metric, s->gamma);
+        talus_spectral_set_length(&w->spectral, w->norm, w->pnp, w->pp);
+    } else {
+        w->spectral.length = 0.0; /* no descent: the problem is solved up to rounding */
+    }
+    w->pnp = 0.0;
+    return products;
 }
 
 int talus_face_minimise_along(TalusSolve *s, TalusFaceWork *w, double *d)

@@ -28,8 +28,12 @@ typedef struct TalusFaceWork {
     TalusVectors vectors, metric_memory;
     double norm;   /* estimated norm of S (N + E) S, raised when a step shows larger curvature */
     double pnp;    /* p'N p; 0 if unknown or flat: the next direction is then phi */
+    double pp;     /* p'p, of talus_face_best_step */
     int active;    /* number of active blocks when p was made */
     int g_updates; /* updates of g since g was last computed from x */
+    bool rose;     /* a step of TALUS_EXPAND_PROJCG has raised the objective */
+    TalusSpectral
+        spectral; /* of TALUS_EXPAND_SPECTRAL; talus_face_advance begins and ends its steps */
 } TalusFaceWork;
 
 /* Begins a solve: reserves memory, fills the metric (TALUS_FACE_...), sets x = P(gamma / s) and its gradient g, and
@@ -57,18 +61,21 @@ double talus_face_best_step(TalusSolve *solve, TalusFaceWork *work, double sign)
 /* Updates g after x has moved by a p: adds a N p or, at intervals, computes g from x. Returns the products used. */
 int talus_face_update_gradient(TalusSolve *solve, TalusFaceWork *work, double a);
 
-/* Sets x = P(x - step d) and its gradient, and raises work->norm if the step taken shows it too small. Overwrites p and
- * w; restarts conjugate gradients. One product. */
-void talus_face_projected_step(TalusSolve *solve, TalusFaceWork *work, double step,
-                               const double *d);
+/* Sets x = P(x - step d) and its gradient, and raises work->norm if the step taken shows it too small. d may be p.
+ * Overwrites p and w; restarts conjugate gradients. One product. Returns by how much the objective has decreased. */
+double talus_face_projected_step(TalusSolve *solve, TalusFaceWork *work, double step,
+                                 const double *d);
 
 /* One step on the face of x, whose free gradient is in phi. With p = phi - rho p_old conjugate to its predecessor (p =
- * phi after a restart), x - a p minimises along p if that stays in the set. Otherwise the face expands:
- *     y = x - a_f p, the last point in the set (or y = x, where `half_step` is off),
- *     x = P(y - step phi(y)).
- * If the objective does not fall along p, x = P(x - step g). Returns the products used. */
+ * phi after a restart), x - a p minimises along p if that stays in the set. Otherwise the face expands, as `expansion`
+ * says (TalusExpansion of backend.h). If the objective does not fall along p, x = P(x - step g). Returns the products
+ * used. */
 int talus_face_advance(TalusSolve *solve, TalusFaceWork *work, const TalusFace *face, double step,
-                       bool half_step);
+                       TalusExpansion expansion);
+
+/* A spectral step (backend/face.h), for a face with this number of active blocks; work->spectral must have a length.
+ * Overwrites p and np; restarts conjugate gradients. Returns the products used. */
+int talus_face_spectral_step(TalusSolve *solve, TalusFaceWork *work, int active);
 
 /* x = x - a d with the a of talus_face_best_step. d must be such that no a > 0 leaves the set. Overwrites np; restarts
  * conjugate gradients. Returns the products used. */

@@ -42,7 +42,7 @@ static void run_iterations(TalusSolve *s, const Params *p, TalusFaceWork *w)
         if (!talus_solve_next(s, products, s->gamma, w->metric, face.residual2, face.residual_max))
             return;
         if (face.chopped_g <= p->gamma * p->gamma * face.reduced_g) {
-            products = talus_face_advance(s, w, &face, step, true);
+            products = talus_face_advance(s, w, &face, step, TALUS_EXPAND_HALF_STEP);
         } else {
             s->backend->vector.axpby(s->op, 1.0, w->g, -1.0,
                                      w->phi); /* phi becomes g on active blocks */

@@ -3,13 +3,23 @@
  *
  * phi is the gradient on free blocks, beta the chopped gradient on active ones (TalusFace): min(g, 0) for bounds. N is
  * the operator in the metric, Gamma the parameter `gamma`, a_f the step to the boundary.
- *     |beta| <= Gamma |phi|:  a step of conjugate gradients on the face if it stays in the set, else
- *                             the expansion: to the boundary, y = x - a_f p, then
- *                             x = P(y - a~ phi(y)), a~ = step / |N|
+ *     |beta| <= Gamma |phi|:  a step x - a p of conjugate gradients on the face if it stays in the set,
+ *                             else the expansion, one of
+ *                                 gradient   x = P(x - a~ phi(x)), a~ = step / |N|
+ *                                 half-step  to the boundary, y = x - a_f p, then x = P(y - a~ phi(y))
+ *                                 projcg     x = P(x - a p)
+ *                                 spectral   to the boundary, then spectral steps
  *     otherwise:              the proportioning x - a beta with a = beta'g / beta'N beta.
- * The paper's step 3 omits the step to the boundary (as half_step=off does); its proof, in Dostal and Schoeberl 2005,
- * has it. The paper takes a~ = 1 / |N| and is unscaled (step=1, metric=none). Any step below 2 / |N| works (Dostal
- * 2009); the default is long, and tolerates a norm estimated 5 % too low. The paper stops at |phi + beta| <= 1e-4 |q|:
+ * The paper's step 3 is `gradient`; its proof, in Dostal and Schoeberl 2005, is of `half-step`. It takes a~ = 1 / |N|
+ * and is unscaled (step=1, metric=none). Any step below 2 / |N| works (Dostal 2009); the default is long, and tolerates
+ * a norm estimated 5 % too low.
+ *
+ * `projcg`, projected conjugate gradients as in PERMON, has no proof: its first step that raises the objective is the
+ * last of the solve, half steps follow. Spectral steps are x - a d, d = x - P(x - l g), with the length l = d'd / d'N d
+ * of Barzilai and Borwein from the step before, and a = 1 unless that raises the objective above the last ten
+ * (backend/face.h). They go on until the number of active blocks stays and |beta| <= Gamma |phi|. Where most steps
+ * would leave the set this halves the products: a spectral step takes one, while an expansion of another kind takes
+ * two, and the next conjugate direction would leave the set again. The paper stops at |phi + beta| <= 1e-4 |q|:
  * `stop` is that number, with both norms in the metric. The driver's tolerance applies as well.
  *
  * Cones, and all blocks of three rows (MPGP of Dostal and Kozubek 2012): beta is the projected gradient on blocks at
@@ -28,8 +38,10 @@
 typedef struct Params {
     int metric;
     double gamma, step, stop;
-    bool half_step;
+    int expansion; /* TalusExpansion */
 } Params;
+
+static const char *const expansions[] = {"gradient", "half-step", "projcg", "spectral", NULL};
 
 static const TalusParam params[] = {
     TALUS_FACE_METRIC(Params),
@@ -39,7 +51,8 @@ static const TalusParam params[] = {
     TALUS_REAL(
         Params, stop, 0.0, 0.0, 1.0,
         "also stop once the projected gradient is this small against q; the paper has 1e-4; 0: never"),
-    TALUS_FLAG(Params, half_step, 1, "go to the boundary before an expansion; the paper omits it"),
+    TALUS_CHOICE(Params, expansion, TALUS_EXPAND_SPECTRAL, expansions,
+                 "what follows where a step would leave the set; the paper has gradient"),
 };
 
 /* The proportioning step, which releases active blocks: in problems of one row per block a line search along beta,
@@ -73,8 +86,11 @@ static void run_iterations(TalusSolve *s, const Params *p, TalusFaceWork *w, dou
             return;
         if (face.free2 + face.chopped2 <= enough)
             return;
-        if (face.chopped2 <= p->gamma * p->gamma * face.free2)
-            products = talus_face_advance(s, w, &face, step, p->half_step);
+        bool proportional = face.chopped2 <= p->gamma * p->gamma * face.free2;
+        if (w->spectral.length > 0.0 && (face.active != w->active || !proportional))
+            products = talus_face_spectral_step(s, w, face.active);
+        else if (proportional)
+            products = talus_face_advance(s, w, &face, step, (TalusExpansion)p->expansion);
         else
             products = release_active_blocks(s, w, step);
     }
@@ -93,7 +109,7 @@ static TalusStatus run_iterations_on_backend(TalusSolve *s, const Params *p, Tal
                                 .w = w->w,
                                 .gamma = p->gamma,
                                 .step = p->step,
-                                .half_step = p->half_step,
+                                .expansion = (TalusExpansion)p->expansion,
                                 .enough = enough,
                                 .norm = w->norm};
     for (int since = 0;;) {

@@ -160,7 +160,7 @@ static FaceArgs make_args(const TalusOperator *op, const TalusProportioning *sta
     args.stop2 = run->stop_rms * run->stop_rms * op->blocks;
     args.stop_max2 = run->stop_max * run->stop_max;
     args.iterations = run->iterations;
-    args.half_step = state->half_step;
+    args.expansion = state->expansion;
     return args;
 }
 
@@ -172,6 +172,8 @@ static void put_state(CuContext *cu, const TalusProportioning *from)
     state.pnp = from->pnp;
     state.active = from->active;
     state.unchecked = from->unchecked;
+    state.rose = from->rose;
+    state.spectral = from->spectral;
     state.task = FACE_AFRESH;
     state.resumed = from->begun;
     cu_put(cu, &shared_of(cu)->device_state.at[FACE_DECIDED], &state, sizeof state);
@@ -212,6 +214,8 @@ TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state
     state->pnp = end.pnp;
     state->active = end.active;
     state->unchecked = end.unchecked;
+    state->rose = end.rose;
+    state->spectral = end.spectral;
     state->products = end.products;
     state->reached = end.reached;
     state->begun = true;

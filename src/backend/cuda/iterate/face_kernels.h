@@ -62,8 +62,9 @@ static __device__ inline void record_split(FaceState &s, const double *sums)
 }
 
 /* Records the split (record_split), unless an earlier run did. If the run goes on, chooses this round's task, step and
- * cg_beta: on the face if |beta| <= gamma |phi|, else a proportioning. Conjugate gradients start anew, with cg_beta 0,
- * if pnp is 0 or the number of active blocks has changed. */
+ * cg_beta: in a series of spectral steps the next one, unless the number of active blocks stays and |beta| <= gamma
+ * |phi|; else on the face if |beta| <= gamma |phi|; else a proportioning. Conjugate gradients start anew, with cg_beta
+ * 0, if pnp is 0 or the number of active blocks has changed. */
 template <int ROWS> static __device__ inline void choose_task(FaceState &s, const double *sums)
 {
     if (!s.resumed)
@@ -73,8 +74,13 @@ template <int ROWS> static __device__ inline void choose_task(FaceState &s, cons
         return;
     s.step = face.step / s.norm;
     s.cg_beta = 0.0;
-    if (sums[FACE_CHOPPED2] <= face.gamma2 * sums[FACE_FREE2]) {
-        const int active = (int)sums[FACE_ACTIVE];
+    const int active = (int)sums[FACE_ACTIVE];
+    const bool proportional = sums[FACE_CHOPPED2] <= face.gamma2 * sums[FACE_FREE2];
+    if (s.spectral.length > 0.0 && (active != s.active || !proportional)) {
+        s.active = active;
+        s.task = FACE_SPECTRAL;
+    } else if (proportional) {
+        s.spectral.length = 0.0;
         if (s.pnp > 0.0 && active == s.active)
             s.cg_beta = -(sums[FACE_PHI_NP] / s.pnp);
         s.active = active;
@@ -182,10 +188,16 @@ static __device__ inline int2 incidence_span(int b)
 /* True if the task searches along a direction, so that N p is needed. */
 static __device__ inline bool is_search(FaceTask task)
 {
-    return task == FACE_ON_FACE || task == FACE_PROPORTION;
+    return task == FACE_ON_FACE || task == FACE_PROPORTION || task == FACE_SPECTRAL;
 }
 
-/* Writes the velocity of body b from `sum` over its contacts. In a search `sum` is of phi or beta: adds cg_beta times
+/* Returns the vector whose impulses the bodies' kernel sums for a task. */
+static __device__ inline const double *summed_vector(FaceTask task)
+{
+    return task == FACE_ON_FACE ? face.phi : is_search(task) ? face.w : face.x;
+}
+
+/* Writes the velocity of body b from `sum` over its contacts. In a search `sum` is of phi or w: adds cg_beta times
  * the old `wrench` to sum, stores sum as the new `wrench`, and velocity = M^-1 wrench. Else `sum` is of x and velocity
  * = v_f + M^-1 sum. */
 static __device__ inline void store_velocity(int b, const FaceDecision &now, double (&sum)[6])
@@ -216,8 +228,8 @@ static __device__ __attribute__((noinline)) void move_block_summed(const double 
         store_velocity(b, now, sum);
 }
 
-/* The bodies' kernel. A thread's first body is summed, with phi or x, before the task is known; a proportioning sums it
- * again, with beta. Blocks without bodies return, except block 0, which stores the state. */
+/* The bodies' kernel. A thread's first body is summed before the task is known, with the vector of the likely one, and
+ * again if it was another. Blocks without bodies return, except block 0, which stores the state. */
 template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 4) face_bodies()
 {
     enum { BODIES = FACE_BODY_THREADS / LANES };
@@ -232,13 +244,15 @@ template <int ROWS> static __global__ void __launch_bounds__(FACE_BODY_THREADS, 
     const bool idle = first >= face.op.bodies && begin >= face.op.block_summed_count;
     if (face.state[FACE_UPDATED].stop || (idle && blockIdx.x > 0))
         return;
-    const double *from = face.state[FACE_UPDATED].task == FACE_DECIDE ? face.phi : face.x;
+    const FaceState &before = face.state[FACE_UPDATED];
+    const FaceTask likely = before.spectral.length > 0.0 ? FACE_SPECTRAL : FACE_ON_FACE;
+    const double *from = summed_vector(before.task == FACE_DECIDE ? likely : before.task);
     bool summed = sum_thread_part<ROWS>(from, span, sum);
     const FaceDecision now = compute_task<ROWS>();
     if (now.stop || now.task == FACE_PROJECT)
         return;
-    if (now.task == FACE_PROPORTION) {
-        from = face.w;
+    if (from != summed_vector(now.task)) {
+        from = summed_vector(now.task);
         summed = sum_thread_part<ROWS>(from, span, sum);
     }
     for (; first < face.op.bodies; first += stride) {
@@ -285,8 +299,8 @@ static __device__ inline void store_search_block(int i, const double (&p)[ROWS],
     sums[FACE_LIMIT] = larger(sums[FACE_LIMIT], -limit);
 }
 
-/* Stores g, the new gradient at x. If `tested`, x has moved by a projected step s from the old x in w: adds s'N s and
- * s's to the sums FACE_PNP and FACE_PP; N s is the change of the gradient. */
+/* Stores g, the new gradient at x. If `tested`, x has moved by a projected step -s from the old x in w: adds s'N s, s's
+ * and s'g to the sums FACE_PNP, FACE_PP and FACE_PG; N s is the change of the gradient. */
 template <int ROWS>
 static __device__ inline void store_gradient_block(int i, bool tested, const double (&x)[ROWS],
                                                    const double (&g)[ROWS],
@@ -300,18 +314,19 @@ static __device__ inline void store_gradient_block(int i, bool tested, const dou
             double step = before[k] - x[k];
             sums[FACE_PNP] += (old[k] - g[k]) * step;
             sums[FACE_PP] += step * step;
+            sums[FACE_PG] += g[k] * step;
         }
     }
     store_block(face.g, i, g);
 }
 
-/* v = block i of the vector that N multiplies in this task: phi + cg_beta p, beta (in w) or x. */
+/* v = block i of the vector that N multiplies in this task: phi + cg_beta p, w or x. */
 template <int ROWS>
 static __device__ inline void load_multiplied_block(FaceTask task, double cg_beta, int i,
                                                     double (&v)[ROWS])
 {
     double old[ROWS];
-    load_block(task == FACE_ON_FACE ? face.phi : task == FACE_PROPORTION ? face.w : face.x, i, v);
+    load_block(summed_vector(task), i, v);
     if (cg_beta == 0.0)
         return;
     load_block(face.p, i, old);
@@ -348,14 +363,18 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
 
 /* ---- update ---- */
 
+/* Directions of a step off the face: the gradient, the free gradient, the direction of search. */
+enum FaceAlong { FACE_ALONG_G, FACE_ALONG_PHI, FACE_ALONG_P };
+
 /* What the update's kernel does: x -= a p and g -= a N p, then what the flags say, in their order. */
 struct FaceMove {
     double a;     /* length of the step along -p */
     double step;  /* length of the projected step of `beyond`, or step of the split (TalusFace) */
     bool project; /* project x onto the set after the step */
     bool beyond;  /* leave the face, x = P(x - step d); w gets the x before */
-    bool whole;   /* d is the gradient; else the free gradient */
-    bool split;   /* split the gradient into phi and beta */
+    FaceAlong along; /* what d is */
+    bool split;      /* split the gradient into phi and beta */
+    double spectral; /* > 0: w gets x - P(x - spectral g) in place of beta */
 };
 
 /* Makes the next round compute the gradient from x, with this task, and counts its product. tested: x moves by a
@@ -370,13 +389,14 @@ static __device__ inline void schedule_refresh(FaceState &s, FaceTask task, bool
         s.pnp = 0.0;
 }
 
-/* Makes the update leave the face, x = P(x - step d), d the whole gradient or, without `whole`, the free one; the next
- * round recomputes g. */
-static __device__ inline void schedule_leave(FaceState &s, bool whole, FaceMove &move)
+/* Makes the update leave the face, x = P(x - step d); the next round recomputes g. */
+static __device__ inline void schedule_leave(FaceState &s, FaceAlong along, double step,
+                                             FaceMove &move)
 {
     move.beyond = true;
-    move.whole = whole;
-    move.step = s.step;
+    move.along = along;
+    move.step = step;
+    s.by_cg = along == FACE_ALONG_P;
     schedule_refresh(s, FACE_AFRESH, true);
 }
 
@@ -384,6 +404,7 @@ static __device__ inline void schedule_leave(FaceState &s, bool whole, FaceMove 
 static __device__ inline void schedule_split(FaceState &s, FaceMove &move)
 {
     move.split = true;
+    move.spectral = s.spectral.length;
     move.step = face.step / s.norm;
     s.task = FACE_DECIDE;
 }
@@ -394,24 +415,62 @@ static __device__ inline bool count_gradient_update(FaceState &s)
     return ++s.unchecked >= TALUS_FACE_REFRESH;
 }
 
-/* For a step that would leave the set, `limit` long to its boundary: with half_step goes to the boundary first (a
- * little beyond it, and projects). Then leaves the face along the free gradient, in the next round if the gradient must
- * be recomputed before. */
-static __device__ inline void schedule_expansion(FaceState &s, double limit, FaceMove &move)
+/* After a step along p: makes the next round compute the gradient from x, or the update split it. */
+static __device__ inline void schedule_next(FaceState &s, FaceMove &move)
 {
-    if (face.half_step) {
+    if (count_gradient_update(s))
+        schedule_refresh(s, FACE_AFRESH, false);
+    else
+        schedule_split(s, move);
+}
+
+/* After the search of a spectral step, with the step `best` that minimises along p and p'p: takes the step, or ends the
+ * series if there is no descent. */
+static __device__ inline void end_spectral_search(FaceState &s, double best, double pp,
+                                                  FaceMove &move)
+{
+    const double pnp = s.pnp;
+    s.pnp = 0.0;
+    if (best > 0.0) {
+        move.a = talus_spectral_choose_step(&s.spectral, best, pnp);
+        move.project = true;
+        talus_spectral_set_length(&s.spectral, s.norm, pnp, pp);
+        schedule_next(s, move);
+    } else {
+        s.spectral.length = 0.0;
+        schedule_split(s, move);
+    }
+}
+
+/* For a step of length a along p, with p'p, that would leave the set, `limit` long to its boundary: leaves the face as
+ * TalusExpansion says. A half step goes a little beyond the boundary, and is projected; a step along the free gradient
+ * after it is for the next round if the gradient must be recomputed before. */
+static __device__ inline void schedule_expansion(FaceState &s, double a, double limit, double pp,
+                                                 FaceMove &move)
+{
+    if (face.expansion == TALUS_EXPAND_PROJCG && !s.rose) {
+        schedule_leave(s, FACE_ALONG_P, a, move);
+        return;
+    }
+    if (face.expansion != TALUS_EXPAND_GRADIENT) {
         move.a = limit * TALUS_FACE_OVERSHOOT;
         move.project = true;
+        if (face.expansion == TALUS_EXPAND_SPECTRAL) {
+            talus_spectral_begin(&s.spectral, s.norm, s.pnp, pp);
+            s.pnp = 0.0;
+            schedule_next(s, move);
+            return;
+        }
         if (count_gradient_update(s)) {
             schedule_refresh(s, FACE_BEYOND, false);
             return;
         }
     }
-    schedule_leave(s, false, move);
+    schedule_leave(s, FACE_ALONG_PHI, s.step, move);
 }
 
 /* After a search on the face: leaves the face if it is solved, expands if the step would leave the set, else takes the
- * step. After a search along beta: takes the step. */
+ * step. After another search: takes the step. */
 static __device__ inline void end_search(FaceState &s, const double *sums, FaceMove &move)
 {
     const bool on_face = s.task == FACE_ON_FACE;
@@ -420,17 +479,16 @@ static __device__ inline void end_search(FaceState &s, const double *sums, FaceM
         talus_face_step_length(&s.norm, &s.pnp, sums[FACE_PNP], sums[FACE_PG], sums[FACE_PP], -1.0);
     s.products++;
     if (on_face && a == 0.0) { /* the face is solved up to rounding; leave it */
-        schedule_leave(s, true, move);
+        schedule_leave(s, FACE_ALONG_G, s.step, move);
     } else if (on_face && !(a < limit)) {
-        schedule_expansion(s, limit, move);
+        schedule_expansion(s, a, limit, sums[FACE_PP], move);
+    } else if (s.task == FACE_SPECTRAL) {
+        end_spectral_search(s, a, sums[FACE_PP], move);
     } else {
         move.a = a;
         if (!on_face)
             s.pnp = 0.0;
-        if (count_gradient_update(s))
-            schedule_refresh(s, FACE_AFRESH, false);
-        else
-            schedule_split(s, move);
+        schedule_next(s, move);
     }
 }
 
@@ -442,12 +500,15 @@ static __device__ inline FaceMove plan_move(FaceState &s, const double *sums)
     if (is_search(s.task)) {
         end_search(s, sums, move);
     } else if (s.task == FACE_PROJECT) {
-        schedule_leave(s, true, move);
+        schedule_leave(s, FACE_ALONG_G, s.step, move);
     } else if (s.task == FACE_BEYOND) {
-        schedule_leave(s, false, move);
+        schedule_leave(s, FACE_ALONG_PHI, s.step, move);
     } else {
-        if (s.task == FACE_AFRESH && s.tested)
+        if (s.task == FACE_AFRESH && s.tested) {
             talus_face_raise_norm(&s.norm, sums[FACE_PNP], sums[FACE_PP]);
+            if (s.by_cg)
+                s.rose = !(talus_face_decrease(sums[FACE_PNP], sums[FACE_PG]) > 0.0);
+        }
         schedule_split(s, move);
     }
     return move;
@@ -470,11 +531,14 @@ static __device__ __attribute__((noinline)) FaceMove compute_move()
     return move;
 }
 
-/* Writes phi and, in w, beta of block i, as block.split_gradient; adds its part of the split sums. */
+/* Writes phi and, in w, beta of block i, as block.split_gradient, or the spectral direction (FaceMove); adds its part of
+ * the split sums. */
 template <int ROWS>
-static __device__ inline void split_block(int i, double mu, double step, const double (&x)[ROWS],
-                                          const double (&g)[ROWS], double (&sums)[FACE_SPLIT_SUMS])
+static __device__ inline void split_block(int i, double mu, const FaceMove &move,
+                                          const double (&x)[ROWS], const double (&g)[ROWS],
+                                          double (&sums)[FACE_SPLIT_SUMS])
 {
+    const double step = move.step;
     double phi[ROWS], beta[ROWS], np[ROWS];
     const bool active = is_active(mu, x);
     for (int k = 0; k < ROWS; k++) {
@@ -491,6 +555,13 @@ static __device__ inline void split_block(int i, double mu, double step, const d
         sums[FACE_PHI_NP] += phi[k] * np[k];
     }
     sums[FACE_ACTIVE] += active ? 1.0 : 0.0;
+    if (move.spectral > 0.0) {
+        for (int k = 0; k < ROWS; k++)
+            beta[k] = x[k] - move.spectral * g[k];
+        project_block(mu, beta);
+        for (int k = 0; k < ROWS; k++)
+            beta[k] = x[k] - beta[k];
+    }
     store_block(face.phi, i, phi);
     store_block(face.w, i, beta);
     double r2 = natural_residual2(face.sets, i, metric_scales(face.sets, i), x, g);
@@ -498,17 +569,21 @@ static __device__ inline void split_block(int i, double mu, double step, const d
     sums[FACE_RESIDUAL_MAX2] = larger(sums[FACE_RESIDUAL_MAX2], r2);
 }
 
-/* Stores x in w; then x = P(x - step d), d the gradient g if move.whole, else the free gradient at x. */
+/* Stores x in w; then x = P(x - step d) with the d of move.along. */
 template <int ROWS>
 static __device__ inline void leave_face_block(int i, double mu, const FaceMove &move,
                                                double (&x)[ROWS], const double (&g)[ROWS])
 {
     double d[ROWS];
-    const bool active = !move.whole && is_active(mu, x);
-    for (int k = 0; k < ROWS; k++)
-        d[k] = active ? 0.0 : g[k];
-    if (!move.whole)
-        zero_immovable_rows(mu, d);
+    if (move.along == FACE_ALONG_P) {
+        load_block(face.p, i, d);
+    } else {
+        const bool free_only = move.along == FACE_ALONG_PHI, active = free_only && is_active(mu, x);
+        for (int k = 0; k < ROWS; k++)
+            d[k] = active ? 0.0 : g[k];
+        if (free_only)
+            zero_immovable_rows(mu, d);
+    }
     store_block(face.w, i, x);
     for (int k = 0; k < ROWS; k++)
         x[k] = x[k] - move.step * d[k];
@@ -539,7 +614,7 @@ static __device__ inline void update_block(int i, const FaceMove &move,
     if (move.a != 0.0 || move.beyond)
         store_block(face.x, i, x);
     if (move.split)
-        split_block<ROWS>(i, mu, move.step, x, g, sums);
+        split_block<ROWS>(i, mu, move, x, g, sums);
 }
 
 /* The update's kernel (plan_move). After a stop it only copies the stop to state FACE_UPDATED. */
