@@ -46,6 +46,7 @@ static const Spec specs[] = {
     {"gs:order=forward,metric=trace", true},
     {"gs:order=symmetric,metric=trace", true},
     {"gs:order=random,metric=trace", true},
+    {"gs:metric=trace,coupling=off,omega=0.5", true},
     {"gs:order=coloured,metric=trace", true},
     {"gs:order=forward,omega=0.8,rho=0.9", true},
     {"gs-coulomb", true},

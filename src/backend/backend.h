@@ -246,8 +246,9 @@ typedef struct TalusSweepOptions {
     /* True: the backend may sweep in single precision until the velocity change of a sweep comes near the rounding of
      * floats. False: all arithmetic is in double precision. */
     bool single;
-    double omega, rho; /* factor of the step; share of the stepped impulse in the new one */
-    uint64_t seed;     /* start of the random orders */
+    bool ignore_coupling; /* steps are not divided by TalusOperator.coupling */
+    double omega, rho;    /* factor of the step; share of the stepped impulse in the new one */
+    uint64_t seed;        /* start of the random orders */
 } TalusSweepOptions;
 
 /* ---- operations by group ---- */

@@ -134,6 +134,8 @@ static inline StepRule talus_step_rule(const TalusSweepOptions *options, int row
     double d = rows == 1   ? nn
                : rows == 6 ? (nn + 5.0 * tt) * (1.0 / 6.0)
                            : (nn + 2.0 * tt) * (1.0 / 3.0);
+    if (options->ignore_coupling)
+        coupling = 1.0;
     double bn = coupling * (options->metric == TALUS_METRIC_TRACE ? d : nn);
     double bt = coupling * (options->metric == TALUS_METRIC_TRACE ? d : tt);
     StepRule rule = {.inv_n = options->omega / bn, .scale = d, .mantle = 1.0};

@@ -1,7 +1,9 @@
 /* solvers/sweep/gs.c - projected Gauss-Seidel, negrut-2009 Algorithm 1.
  *
  *     gamma_i <- rho P_i(gamma_i - omega eta_i (D_i'v + b_i)) + (1 - rho) gamma_i,   and v is updated at once.
- * metric=trace takes the paper's eta_i = 3/trace. metric=anisotropic divides the normal and the tangential part by
+ * metric=trace,coupling=off takes the paper's eta_i = 3/trace. Contacts of bodies other than spheres have coupled rows;
+ * with coupling=on their steps are divided by a bound of the largest eigenvalue of the scaled block, so that they may
+ * not overshoot (backend/block.h). metric=anisotropic divides the normal and the tangential part by
  * their own diagonal entries and projects in that metric, which for spheres, with omega = rho = 1, solves the contact
  * exactly. The solve stops by the velocity change of a sweep; the driver then measures the true residual. The method is
  * good for loose tolerances; with friction it stalls on deep beds. order=chaotic is the paper's update on a GPU: all
@@ -18,6 +20,8 @@ const TalusParam talus_gs_params[TALUS_GS_PARAMS] = {
                  "what a contact's step is divided by"),
     TALUS_REAL(TalusGsParams, omega, 1.0, 1e-6, 2.0, "relaxation"),
     TALUS_REAL(TalusGsParams, rho, 1.0, 1e-6, 1.0, "averaging with the old value"),
+    TALUS_FLAG(TalusGsParams, coupling, 1,
+               "shorter steps of a contact whose rows are coupled; the paper has none of that"),
     TALUS_INT(TalusGsParams, seed, 1, 0, 2147483647, "of the random order"),
 };
 
@@ -27,6 +31,7 @@ TalusStatus talus_gs_solve(TalusSolve *s)
     const TalusSweepOptions options = {.order = (TalusOrder)p->order,
                                        .metric = (TalusMetric)p->metric,
                                        .coulomb = s->plan.exact,
+                                       .ignore_coupling = !p->coupling,
                                        .omega = p->omega,
                                        .rho = p->rho};
     return talus_sweep_solve(s, options, p->seed);

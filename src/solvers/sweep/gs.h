@@ -7,10 +7,11 @@
 typedef struct TalusGsParams {
     double omega, rho;
     int order, metric, seed;
+    bool coupling;
 } TalusGsParams;
 
 /* Number of parameters, and their table. */
-enum { TALUS_GS_PARAMS = 5 };
+enum { TALUS_GS_PARAMS = 6 };
 extern const TalusParam talus_gs_params[TALUS_GS_PARAMS];
 
 /* `solve` of gs and gs-coulomb: projected sweeps. Blocks under Coulomb's law are solved by that law if the plan is

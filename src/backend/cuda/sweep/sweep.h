@@ -63,7 +63,7 @@ struct SweepPlan {
     const double (*inverse_inertia)[6]; /* as in TalusOperator; NULL: spheres alone */
     double omega, rho;                  /* as in TalusSweepOptions */
     bool trace;                         /* the metric is TALUS_METRIC_TRACE */
-    bool coulomb;                       /* as in TalusSweepOptions */
+    bool coulomb, ignore_coupling;      /* as in TalusSweepOptions */
 };
 
 /* Plan and state of sweeps over a problem. */
@@ -108,12 +108,14 @@ struct SweepStep {
 };
 
 /* Returns the step of a contact with diagonal (nn, tt, tt): b_n and b_t are `coupling` (TalusOperator.coupling) times
- * nn and tt or, with p.trace, times d. inv_t and kappa are 0 with one row. */
+ * nn and tt or, with p.trace, times d; without `coupling` if p.ignore_coupling. inv_t and kappa are 0 with one row. */
 template <int ROWS>
 static __device__ inline SweepStep make_step(const SweepPlan &p, double nn, double tt,
                                              double coupling, double mu)
 {
     double d = ROWS == 1 ? nn : (nn + 2.0 * tt) * (1.0 / 3.0);
+    if (p.ignore_coupling)
+        coupling = 1.0;
     double bn = coupling * (p.trace ? d : nn), bt = coupling * (p.trace ? d : tt);
     SweepStep s = {p.omega / bn, 0.0, 0.0, d};
     if (ROWS == 3) {

@@ -19,7 +19,7 @@ struct SweepBlocks {
     double *gamma;        /* [rows * blocks] */
     double omega, rho;    /* as in TalusSweepOptions */
     bool trace;           /* the metric is TALUS_METRIC_TRACE */
-    bool coulomb;         /* as in TalusSweepOptions */
+    bool coulomb, ignore_coupling; /* as in TalusSweepOptions */
 };
 
 /* Returns the arguments for a sweep. */
@@ -33,7 +33,8 @@ static inline SweepBlocks cu_sweep_blocks(const TalusSweep *s)
                        s->options.omega,
                        s->options.rho,
                        s->options.metric == TALUS_METRIC_TRACE,
-                       s->options.coulomb};
+                       s->options.coulomb,
+                       s->options.ignore_coupling};
 }
 
 /* Moves gamma of block i by rho of the way to next[ROWS]; writes the change. Returns the squared velocity change, (d
@@ -87,6 +88,8 @@ static __device__ inline double projected_step(const SweepBlocks &b, int64_t i, 
     double d = mean_diagonal<ROWS>(nt), next[ROWS];
     if (is_joint(b, i))
         return joint_step(b, i, g, change);
+    if (b.ignore_coupling)
+        coupling = 1.0;
     double inv[2] = {b.omega / (coupling * (b.trace ? d : nt[0])),
                      b.omega / (coupling * (b.trace ? d : nt[1]))};
     double s[2] = {sqrt(inv[0]), sqrt(inv[1])};

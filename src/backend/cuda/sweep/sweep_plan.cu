@@ -169,7 +169,8 @@ static TalusStatus reserve_plan(TalusSweep *s)
                         s->options.omega,
                         s->options.rho,
                         s->options.metric == TALUS_METRIC_TRACE,
-                        s->options.coulomb};
+                        s->options.coulomb,
+                        s->options.ignore_coupling};
     return TALUS_OK;
 }
 

@@ -15,7 +15,7 @@ struct SweepRows {
     const uint32_t *order;
     double *gamma;
     double omega, rho;
-    bool trace, coulomb;
+    bool trace, coulomb, ignore_coupling;
 };
 
 /* g = N gamma of block i. All threads of the warp call it; the result is valid in thread 0. */
@@ -39,7 +39,8 @@ static __device__ inline double step_cone_block(const SweepRows &m, int64_t i,
 {
     double nn = m.diagonal[i][0], tt = m.diagonal[i][1], next[ROWS], change = 0.0;
     double d = ROWS == 1 ? nn : (nn + 2.0 * tt) * (1.0 / 3.0);
-    double bn = m.coupling[i] * (m.trace ? d : nn), bt = m.coupling[i] * (m.trace ? d : tt);
+    double coupling = m.ignore_coupling ? 1.0 : m.coupling[i];
+    double bn = coupling * (m.trace ? d : nn), bt = coupling * (m.trace ? d : tt);
     double *gamma = m.gamma + i * ROWS;
     for (int k = 0; k < ROWS; k++)
         next[k] = gamma[k] - m.omega / (k ? bt : bn) * (g[k] + m.offset[i * ROWS + k]);
@@ -141,7 +142,8 @@ void cu_sweep_sparse(TalusSweep *s)
                    s->options.omega,
                    s->options.rho,
                    s->options.metric == TALUS_METRIC_TRACE,
-                   s->options.coulomb};
+                   s->options.coulomb,
+                   s->options.ignore_coupling};
     for (int c = 0; c < CLASS_HEAVY; c++)
         sweep_range(s, m, c, 1);
     int alone = s->order.start[CLASS_HEAVY + 1] - s->order.start[CLASS_HEAVY];

@@ -1,0 +1,481 @@
+/* gs, jacobi, spg, pgs, bgs-enum and nscd, iterate by iterate against their papers' listings, written out with a full matrix and
+ * nothing of the library: negrut-2009 Algorithm 1 and Eq. (15), heyn-2012's P-SPG-FB, preclik-2009 section 3.1. */
+#include "support/problems.h"
+#include "support/test.h"
+#include "support/verified.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <talus/solver.h>
+
+enum { SWEEPS = 51, MAX_SIZE = 150, PROBLEMS = 3 }; /* SWEEPS: the start and 50 iterations */
+
+/* ---- the problem, and the iterates of a solver ---- */
+
+typedef struct Dense {
+    int n, rows, blocks;
+    double matrix[MAX_SIZE * MAX_SIZE], q[MAX_SIZE], mu[MAX_SIZE];
+    double x[MAX_SIZE];
+    /* spg: iterations so far, step length, values of the objective */
+    int done;
+    double alpha, value[SWEEPS + 2];
+} Dense;
+
+typedef struct Trace {
+    int count, n;
+    double x[SWEEPS][MAX_SIZE];
+} Trace;
+
+static bool record(void *user, const TalusObservation *o)
+{
+    Trace *t = user;
+    if (t->count < SWEEPS)
+        memcpy(t->x[t->count++], o->gamma, (size_t)t->n * sizeof(double));
+    return true;
+}
+
+/* Runs the solver from zero impulses, all contacts under `model`. */
+static Trace *trace_solver(const char *spec, const TestProblem *p, TalusFrictionModel model)
+{
+    Trace *t = calloc(1, sizeof *t);
+    TalusProblem *problem = NULL;
+    TalusSolver *solver = NULL;
+    TalusSolveOptions options = talus_solve_options_default();
+    TalusSolveInfo info;
+    t->n = verify_size(&p->def);
+    options.tolerance = 0.0;
+    options.max_iterations = SWEEPS;
+    options.observer = record;
+    options.observer_user = t;
+    CHECK_OK(talus_problem_create(&p->def, NULL, &problem));
+    CHECK_OK(talus_problem_set_friction(problem, model));
+    CHECK_OK(talus_solver_create(spec, &solver));
+    CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
+    CHECK_INT(t->count, SWEEPS);
+    talus_solver_destroy(solver);
+    talus_problem_destroy(problem);
+    return t;
+}
+
+static Dense *make_dense(const TestProblem *p)
+{
+    Dense *d = calloc(1, sizeof *d);
+    d->n = verify_size(&p->def);
+    d->rows = verify_rows(&p->def);
+    d->blocks = verify_blocks(&p->def);
+    if (!CHECK(d->n <= MAX_SIZE))
+        abort();
+    verify_matrix(&p->def, d->matrix);
+    verify_velocity(&p->def, NULL, d->q);
+    for (int i = 0; i < d->blocks; i++)
+        d->mu[i] = verify_mu(&p->def, i);
+    return d;
+}
+
+/* Row k of A x + b. */
+static double gradient_of_row(const Dense *d, const double *x, int k)
+{
+    double sum = d->q[k];
+    for (int j = 0; j < d->n; j++)
+        sum += d->matrix[k * d->n + j] * x[j];
+    return sum;
+}
+
+/* eta_i = 3 / trace of a block's diagonal, with as many rows as the block has. */
+static double mean_step(const Dense *d, int i)
+{
+    double trace = 0.0;
+    for (int k = i * d->rows; k < (i + 1) * d->rows; k++)
+        trace += d->matrix[k * d->n + k];
+    return d->rows / trace;
+}
+
+/* Projection onto the cone |z_t| <= mu z_n, or onto z_n >= 0. */
+static void project(int rows, double mu, double *z)
+{
+    if (rows == 1 || mu == 0.0) {
+        z[0] = fmax(z[0], 0.0);
+        for (int k = 1; k < rows; k++)
+            z[k] = 0.0;
+        return;
+    }
+    double t = hypot(z[1], z[2]);
+    if (t <= mu * z[0])
+        return;
+    double normal = mu * t <= -z[0] ? 0.0 : (z[0] + mu * t) / (1.0 + mu * mu);
+    z[0] = normal;
+    z[1] *= t > 0.0 ? mu * normal / t : 0.0;
+    z[2] *= t > 0.0 ? mu * normal / t : 0.0;
+}
+
+/* ---- negrut-2009 ---- */
+
+typedef struct Parameters {
+    double omega, rho;
+    bool symmetric;
+} Parameters;
+
+/* Algorithm 1, step 4, for contact i. */
+static void update_contact(Dense *d, int i, const Parameters *p)
+{
+    double z[3], *x = d->x + i * d->rows, eta = mean_step(d, i);
+    for (int k = 0; k < d->rows; k++)
+        z[k] = x[k] - p->omega * eta * gradient_of_row(d, d->x, i * d->rows + k);
+    project(d->rows, d->mu[i], z);
+    for (int k = 0; k < d->rows; k++)
+        x[k] = p->rho * z[k] + (1.0 - p->rho) * x[k];
+}
+
+static void negrut_sweep(Dense *d, const Parameters *p)
+{
+    for (int i = 0; i < d->blocks; i++)
+        update_contact(d, i, p);
+    for (int i = d->blocks - 1; i >= 0 && p->symmetric; i--)
+        update_contact(d, i, p);
+}
+
+/* Eq. (15) with an empty set D(i, r): all contacts from the same iterate. */
+static void jacobi_sweep(Dense *d, const Parameters *p)
+{
+    double old[MAX_SIZE], next[MAX_SIZE];
+    memcpy(old, d->x, sizeof old);
+    for (int i = 0; i < d->blocks; i++) {
+        memcpy(d->x, old, sizeof old);
+        update_contact(d, i, p);
+        memcpy(next + i * d->rows, d->x + i * d->rows, (size_t)d->rows * sizeof(double));
+    }
+    memcpy(d->x, next, sizeof next);
+}
+
+/* ---- heyn-2012, P-SPG-FB ---- */
+
+static double objective(const Dense *d, const double *x)
+{
+    double sum = 0.0;
+    for (int k = 0; k < d->n; k++)
+        sum += 0.5 * x[k] * (gradient_of_row(d, x, k) + d->q[k]);
+    return sum;
+}
+
+/* Lines (3) to (23), with N_GLL 10, xi 1e-4, sigma 0.1 and 0.9, and line (14) by interpolation. The preconditioner is
+ * the mean of each block's diagonal; the first step length is 1. */
+static void spg_step(Dense *d, const Parameters *p)
+{
+    double g[MAX_SIZE], dir[MAX_SIZE], next[MAX_SIZE], slope = 0.0, ceiling = -HUGE_VAL;
+    int j = d->done++;
+    (void)p;
+    if (j == 0)
+        d->alpha = 1.0;
+    d->value[j] = objective(d, d->x);
+    for (int k = 0; k < d->n; k++) {
+        g[k] = gradient_of_row(d, d->x, k);
+        dir[k] = d->x[k] - d->alpha * g[k] * mean_step(d, k / d->rows);
+    }
+    for (int i = 0; i < d->blocks; i++)
+        project(d->rows, d->mu[i], dir + i * d->rows);
+    for (int k = 0; k < d->n; k++) {
+        dir[k] -= d->x[k];
+        slope += dir[k] * g[k];
+    }
+    for (int k = j > 10 ? j - 10 : 0; k <= j; k++)
+        ceiling = fmax(ceiling, d->value[k]);
+    for (double lambda = 1.0;;) {
+        for (int k = 0; k < d->n; k++)
+            next[k] = d->x[k] + lambda * dir[k];
+        double value = objective(d, next), bend = value - d->value[j] - lambda * slope;
+        if (value <= ceiling + 1e-4 * lambda * slope)
+            break;
+        double lowest = -slope * lambda * lambda / (2.0 * bend); /* of the parabola through both */
+        lambda = fmin(fmax(lowest, 0.1 * lambda), 0.9 * lambda);
+    }
+    double sps = 0.0, sy = 0.0, ypy = 0.0;
+    for (int k = 0; k < d->n; k++) {
+        double s = next[k] - d->x[k], y = gradient_of_row(d, next, k) - g[k];
+        double per_p = mean_step(d, k / d->rows);
+        sps += s * s / per_p;
+        sy += s * y;
+        ypy += y * y * per_p;
+    }
+    d->alpha = fmin(1e9, fmax(1e-9, j % 2 ? sps / sy : sy / ypy));
+    memcpy(d->x, next, sizeof next);
+}
+
+/* ---- preclik-2009, section 3.1 ---- */
+
+/* Componentwise: the solution of one row, put within its bounds, which follow the normal impulse. */
+static void pgs_sweep(Dense *d, const Parameters *p)
+{
+    (void)p;
+    for (int k = 0; k < d->n; k++) {
+        int i = k / d->rows;
+        double own = d->matrix[k * d->n + k];
+        double most = k % d->rows ? d->mu[i] * d->x[i * d->rows] : HUGE_VAL;
+        double x = d->x[k] - gradient_of_row(d, d->x, k) / own;
+        d->x[k] = fmax(k % d->rows ? -most : 0.0, fmin(most, x));
+    }
+}
+
+/* One contact with the others held: a x + c, of three rows. */
+typedef struct One {
+    double a[3][3], c[3], mu;
+} One;
+
+static One one_contact(const Dense *d, int i)
+{
+    One one = {.mu = d->mu[i]};
+    for (int r = 0; r < 3; r++) {
+        one.c[r] = gradient_of_row(d, d->x, 3 * i + r);
+        for (int k = 0; k < 3; k++) {
+            one.a[r][k] = d->matrix[(3 * i + r) * d->n + 3 * i + k];
+            one.c[r] -= one.a[r][k] * d->x[3 * i + k];
+        }
+    }
+    return one;
+}
+
+/* Solves m y = r for three unknowns, by Gauss with pivots. */
+static void solve_three(double m[3][3], double r[3], double y[3])
+{
+    for (int k = 0; k < 3; k++) {
+        int pivot = k;
+        for (int j = k + 1; j < 3; j++)
+            if (fabs(m[j][k]) > fabs(m[pivot][k]))
+                pivot = j;
+        for (int j = 0; j < 3; j++) {
+            double t = m[k][j];
+            m[k][j] = m[pivot][j];
+            m[pivot][j] = t;
+        }
+        double t = r[k];
+        r[k] = r[pivot];
+        r[pivot] = t;
+        for (int j = k + 1; j < 3; j++) {
+            double factor = m[j][k] / m[k][k];
+            for (int l = k; l < 3; l++)
+                m[j][l] -= factor * m[k][l];
+            r[j] -= factor * r[k];
+        }
+    }
+    for (int k = 2; k >= 0; k--) {
+        y[k] = r[k];
+        for (int j = k + 1; j < 3; j++)
+            y[k] -= m[k][j] * y[j];
+        y[k] /= m[k][k];
+    }
+}
+
+/* One case of the total enumeration: the normal component open (0) or closed (1); each tangential one at its lower
+ * bound (-1), free (0) or at its upper bound (1). Returns by how much its inequalities are violated. */
+static double try_case(const One *one, int closed, const int side[2], double x[3])
+{
+    double m[3][3] = {{0}}, r[3] = {0};
+    for (int k = 0; k < 3; k++) {
+        bool free_row = k == 0 ? closed : side[k - 1] == 0;
+        for (int j = 0; j < 3 && free_row; j++)
+            m[k][j] = one->a[k][j];
+        if (free_row) {
+            r[k] = -one->c[k];
+        } else { /* x_k = its bound, which depends on x_n */
+            m[k][k] = 1.0;
+            if (k > 0)
+                m[k][0] = -side[k - 1] * one->mu;
+        }
+    }
+    solve_three(m, r, x);
+    double worst = fmax(0.0, -x[0]);
+    for (int k = 0; k < 3; k++) {
+        double u = one->c[k];
+        for (int j = 0; j < 3; j++)
+            u += one->a[k][j] * x[j];
+        if (k == 0)
+            worst = fmax(worst, closed ? 0.0 : -u);
+        else if (side[k - 1] == 0)
+            worst = fmax(worst, fabs(x[k]) - one->mu * x[0]);
+        else /* at the upper bound the velocity is negative */
+            worst = fmax(worst, side[k - 1] * u);
+    }
+    return worst;
+}
+
+static void enumerate(const One *one, double x[3])
+{
+    double least = HUGE_VAL, trial[3];
+    for (int c = 0; c < 18; c++) {
+        int side[2] = {c / 2 % 3 - 1, c / 6 - 1};
+        double violation = try_case(one, c % 2, side, trial);
+        if (violation < least) {
+            least = violation;
+            memcpy(x, trial, sizeof trial);
+        }
+    }
+}
+
+static void enumeration_sweep(Dense *d, const Parameters *p)
+{
+    (void)p;
+    for (int i = 0; i < d->blocks; i++) {
+        One one = one_contact(d, i);
+        enumerate(&one, d->x + 3 * i);
+    }
+}
+
+/* A sliding contact with the tangential velocity -slip x_t: x, and by how much it is outside of its cone. */
+static double slide(const One *one, double slip, double x[3])
+{
+    double m[3][3], r[3];
+    memcpy(m, one->a, sizeof m);
+    m[1][1] += slip;
+    m[2][2] += slip;
+    for (int k = 0; k < 3; k++)
+        r[k] = -one->c[k];
+    solve_three(m, r, x);
+    return hypot(x[1], x[2]) - one->mu * x[0];
+}
+
+/* The root of Alart and Curnier's function: open, sticking, or sliding. Newton's method finds the same root. */
+static void coulomb_contact(const One *one, double x[3])
+{
+    double low = 0.0, high = 1.0;
+    memset(x, 0, 3 * sizeof *x);
+    if (one->c[0] >= 0.0)
+        return;
+    if (slide(one, 0.0, x) <= 0.0)
+        return;
+    while (slide(one, high, x) > 0.0)
+        high *= 2.0;
+    for (int k = 0; k < 200; k++) {
+        double middle = 0.5 * (low + high);
+        if (slide(one, middle, x) > 0.0)
+            low = middle;
+        else
+            high = middle;
+    }
+}
+
+static void newton_sweep(Dense *d, const Parameters *p)
+{
+    (void)p;
+    for (int i = 0; i < d->blocks; i++) {
+        One one = one_contact(d, i);
+        coulomb_contact(&one, d->x + 3 * i);
+    }
+}
+
+/* ---- comparing ---- */
+
+typedef void Sweep(Dense *d, const Parameters *p);
+
+/* Compares all iterates with those of the listing. The first is the start, and so are `repeats` after it. */
+static void follow(const char *spec, const TestProblem *p, TalusFrictionModel model, Sweep *sweep,
+                   const Parameters *parameters, int repeats)
+{
+    Dense *d = make_dense(p);
+    Trace *t = trace_solver(spec, p, model);
+    double moved = 0.0;
+    for (int k = 0; k < SWEEPS; k++) {
+        double worst = 0.0, size = 0.0;
+        for (int j = 0; j < d->n; j++) {
+            worst = fmax(worst, fabs(t->x[k][j] - d->x[j]));
+            size = fmax(size, fabs(d->x[j]));
+        }
+        moved = fmax(moved, size);
+        if (!CHECK_NEAR(worst, 0.0, 1e-10 * fmax(size, 1e-3))) {
+            printf("    in iterate %d of %s on %s\n", k, spec, p->name);
+            break;
+        }
+        if (k >= repeats)
+            sweep(d, parameters);
+    }
+    CHECK(moved > 1e-3);
+    free(d);
+    free(t);
+}
+
+/* Random blocks, spheres, and bodies of other shapes; without friction or with. */
+static void make_three(TestProblem p[PROBLEMS], double mu)
+{
+    p[0] = make_explicit(3, mu > 0.0 ? 20 : 60, mu > 0.0 ? 3 : 1);
+    p[1] = make_heap(&(HeapOptions){11, 3, 2, 2, mu, 0.0, 0.0});
+    p[2] = make_heap(&(HeapOptions){12, 3, 2, 2, mu, 0.0, 1.0});
+}
+
+static const TalusFrictionModel ccp = {TALUS_SECTION_DISC, TALUS_LAW_CCP, 0};
+static const TalusFrictionModel square = {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0};
+static const TalusFrictionModel disc = {TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 0};
+
+TEST(gauss_seidel_follows_negrut)
+{
+    for (int friction = 0; friction < 2; friction++) {
+        TestProblem p[PROBLEMS];
+        make_three(p, friction ? 0.5 : 0.0);
+        for (int i = 0; i < PROBLEMS; i++) {
+            follow("gs:order=forward,metric=trace,coupling=off", &p[i], ccp, negrut_sweep,
+                   &(Parameters){1.0, 1.0, false}, 0);
+            follow("gs:order=forward,metric=trace,coupling=off,omega=0.3,rho=0.9", &p[i], ccp,
+                   negrut_sweep, &(Parameters){0.3, 0.9, false}, 0);
+            follow("gs:order=symmetric,metric=trace,coupling=off,omega=0.8", &p[i], ccp,
+                   negrut_sweep, &(Parameters){0.8, 1.0, true}, 0);
+            free_test_problem(&p[i]);
+        }
+    }
+}
+
+TEST(jacobi_follows_negrut_and_heyn)
+{
+    for (int friction = 0; friction < 2; friction++) {
+        TestProblem p[PROBLEMS];
+        make_three(p, friction ? 0.5 : 0.0);
+        for (int i = 0; i < PROBLEMS; i++) {
+            follow("jacobi", &p[i], ccp, jacobi_sweep, &(Parameters){0.3, 1.0, false}, 0);
+            follow("jacobi:omega=0.2,lambda=0.8", &p[i], ccp, jacobi_sweep,
+                   &(Parameters){0.2, 0.8, false}, 0);
+            free_test_problem(&p[i]);
+        }
+    }
+}
+
+TEST(spg_follows_heyn)
+{
+    for (int friction = 0; friction < 2; friction++) {
+        TestProblem p[PROBLEMS];
+        make_three(p, friction ? 0.5 : 0.0);
+        for (int i = 0; i < PROBLEMS; i++) {
+            follow("spg", &p[i], ccp, spg_step, NULL, 1);
+            free_test_problem(&p[i]);
+        }
+    }
+}
+
+TEST(sweeps_over_contacts_follow_preclik)
+{
+    TestProblem p[PROBLEMS];
+    make_three(p, 0.4);
+    for (int i = 0; i < PROBLEMS; i++) {
+        follow("pgs:order=forward", &p[i], square, pgs_sweep, NULL, 0);
+        follow("bgs-enum:order=forward", &p[i], square, enumeration_sweep, NULL, 0);
+        follow("nscd:order=forward", &p[i], disc, newton_sweep, NULL, 0);
+        free_test_problem(&p[i]);
+    }
+}
+
+TEST(sweeps_over_rows_follow_preclik)
+{
+    TestProblem p[PROBLEMS];
+    make_three(p, 0.0);
+    for (int i = 0; i < PROBLEMS; i++) {
+        follow("pgs:order=forward", &p[i], square, pgs_sweep, NULL, 0);
+        free_test_problem(&p[i]);
+    }
+}
+
+int main(void)
+{
+    RUN(gauss_seidel_follows_negrut);
+    RUN(jacobi_follows_negrut_and_heyn);
+    RUN(spg_follows_heyn);
+    RUN(sweeps_over_contacts_follow_preclik);
+    RUN(sweeps_over_rows_follow_preclik);
+    return talus_test_result();
+}
