@@ -12,6 +12,10 @@
 
 enum { SWEEPS = 51, MAX_SIZE = 150, PROBLEMS = 3 }; /* SWEEPS: the start and 50 iterations */
 
+static const TalusFrictionModel ccp = {TALUS_SECTION_DISC, TALUS_LAW_CCP, 0};
+static const TalusFrictionModel square = {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0};
+static const TalusFrictionModel disc = {TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 0};
+
 /* ---- the problem, and the iterates of a solver ---- */
 
 typedef struct Dense {
@@ -25,14 +29,17 @@ typedef struct Dense {
 
 typedef struct Trace {
     int count, n;
+    int iteration[SWEEPS];
     double x[SWEEPS][MAX_SIZE];
 } Trace;
 
 static bool record(void *user, const TalusObservation *o)
 {
     Trace *t = user;
-    if (t->count < SWEEPS)
+    if (t->count < SWEEPS) {
+        t->iteration[t->count] = o->iteration;
         memcpy(t->x[t->count++], o->gamma, (size_t)t->n * sizeof(double));
+    }
     return true;
 }
 
@@ -53,7 +60,6 @@ static Trace *trace_solver(const char *spec, const TestProblem *p, TalusFriction
     CHECK_OK(talus_problem_set_friction(problem, model));
     CHECK_OK(talus_solver_create(spec, &solver));
     CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
-    CHECK_INT(t->count, SWEEPS);
     talus_solver_destroy(solver);
     talus_problem_destroy(problem);
     return t;
@@ -363,6 +369,205 @@ static void newton_sweep(Dense *d, const Parameters *p)
     }
 }
 
+/* ---- heyn-2012, GPMINRES ---- */
+
+enum { PROJECTIONS = 8, INNER = 10 };
+static const double MU = 0.01, ETA1 = 0.1, ETA2 = 0.1;
+
+/* The iterates of the listing, with the number of projection and MINRES steps before each. */
+typedef struct Points {
+    int count, iteration[SWEEPS];
+    double x[SWEEPS][MAX_SIZE];
+} Points;
+
+static void add_point(Points *points, int iteration, const Dense *d)
+{
+    points->iteration[points->count] = iteration;
+    memcpy(points->x[points->count++], d->x, sizeof d->x);
+}
+
+/* By how much the objective falls from x to x + step, g'step + step'A step / 2, without a difference of its values. */
+static double decrease_along(const Dense *d, const double *x, const double *step)
+{
+    double sum = 0.0;
+    for (int k = 0; k < d->n; k++) {
+        double g = gradient_of_row(d, x, k), a = gradient_of_row(d, step, k) - d->q[k];
+        sum -= step[k] * (g + 0.5 * a);
+    }
+    return sum;
+}
+
+/* x = P(x + a w), a = 1, 1/2, .. times `first` until the objective falls enough, Eq. (16). Returns the decrease. */
+static double search_path(Dense *d, const double *w, double first)
+{
+    double step[MAX_SIZE];
+    for (double a = first;; a *= 0.5) {
+        double slope = 0.0;
+        for (int k = 0; k < d->n; k++) {
+            step[k] = fmax(0.0, d->x[k] + a * w[k]) - d->x[k];
+            slope += gradient_of_row(d, d->x, k) * step[k];
+        }
+        double decrease = decrease_along(d, d->x, step);
+        if (-decrease > MU * slope)
+            continue;
+        for (int k = 0; k < d->n; k++)
+            d->x[k] = fmax(0.0, d->x[k] + a * w[k]);
+        return decrease;
+    }
+}
+
+/* One projected step along the gradient, Eq. (15), from the best step along the whole gradient. */
+static double project_gradient(Dense *d)
+{
+    double w[MAX_SIZE], gg = 0.0, gag = 0.0;
+    for (int k = 0; k < d->n; k++) {
+        w[k] = -gradient_of_row(d, d->x, k);
+        gg += w[k] * w[k];
+    }
+    for (int k = 0; k < d->n; k++)
+        gag += w[k] * (gradient_of_row(d, w, k) - d->q[k]);
+    return search_path(d, w, gg / gag);
+}
+
+/* A times a vector on the free rows; 0 on the others. */
+static void multiply_free(const Dense *d, const double *v, double *out)
+{
+    for (int k = 0; k < d->n; k++)
+        out[k] = d->x[k] > 0.0 ? gradient_of_row(d, v, k) - d->q[k] : 0.0;
+}
+
+static double inner(const Dense *d, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int k = 0; k < d->n; k++)
+        sum += a[k] * b[k];
+    return sum;
+}
+
+/* Makes v orthogonal to the unit vectors of `basis`, twice against rounding, and of length 1. */
+static void orthonormalise(const Dense *d, double basis[][MAX_SIZE], int count, double *v)
+{
+    for (int pass = 0; pass < 2 * count; pass++) {
+        const double *b = basis[pass % count];
+        double part = inner(d, b, v);
+        for (int k = 0; k < d->n; k++)
+            v[k] -= part * b[k];
+    }
+    double size = sqrt(inner(d, v, v));
+    for (int k = 0; k < d->n; k++)
+        v[k] /= size;
+}
+
+/* The point of the Krylov space of `steps` dimensions, spanned by `basis`, with the least residual |A w + g| on the
+ * free rows. */
+static void minimise_residual(const Dense *d, double basis[][MAX_SIZE], int steps, const double *g,
+                              double *w)
+{
+    double q[INNER][MAX_SIZE], r[INNER][INNER], y[INNER];
+    for (int j = 0; j < steps; j++) {
+        multiply_free(d, basis[j], q[j]);
+        double image[MAX_SIZE];
+        memcpy(image, q[j], sizeof image);
+        orthonormalise(d, q, j, q[j]);
+        for (int i = 0; i <= j; i++)
+            r[i][j] = inner(d, q[i], image);
+    }
+    memset(w, 0, MAX_SIZE * sizeof *w);
+    for (int j = steps - 1; j >= 0; j--) {
+        y[j] = -inner(d, q[j], g);
+        for (int i = j + 1; i < steps; i++)
+            y[j] -= r[j][i] * y[i];
+        y[j] /= r[j][j];
+        for (int k = 0; k < d->n; k++)
+            w[k] += y[j] * basis[j][k];
+    }
+}
+
+/* Lines (9) to (18): MINRES steps on the free rows until (20), then the search. Returns the number of steps. */
+static int minimise_on_face(Dense *d)
+{
+    double basis[INNER][MAX_SIZE], g[MAX_SIZE], at[MAX_SIZE], step[MAX_SIZE];
+    double w[MAX_SIZE] = {0.0}, most = 0.0;
+    for (int k = 0; k < d->n; k++)
+        g[k] = d->x[k] > 0.0 ? gradient_of_row(d, d->x, k) : 0.0;
+    for (int j = 1;; j++) {
+        for (int k = 0; k < d->n; k++) {
+            at[k] = d->x[k] + w[k];
+            step[k] = -w[k];
+        }
+        if (j == 1)
+            memcpy(basis[0], g, sizeof g);
+        else
+            multiply_free(d, basis[j - 2], basis[j - 1]);
+        orthonormalise(d, basis, j - 1, basis[j - 1]);
+        minimise_residual(d, basis, j, g, w);
+        for (int k = 0; k < d->n; k++)
+            step[k] += w[k];
+        double decrease = decrease_along(d, at, step);
+        bool slow = j > 1 && decrease <= ETA2 * most;
+        most = fmax(most, decrease);
+        if (slow || j == INNER) {
+            search_path(d, w, 1.0);
+            return j;
+        }
+    }
+}
+
+static bool same_active(const Dense *d, const double *a, const double *b)
+{
+    for (int k = 0; k < d->n; k++)
+        if ((a[k] > 0.0) != (b[k] > 0.0))
+            return false;
+    return true;
+}
+
+/* Lines (1) to (21), for `limit` projection and MINRES steps. */
+static void run_gpminres(Dense *d, int limit, Points *points)
+{
+    int iteration = 1;
+    add_point(points, iteration, d);
+    while (iteration < limit) {
+        double most = 0.0, before[MAX_SIZE];
+        for (int j = 0; j < PROJECTIONS && iteration < limit; j++) {
+            memcpy(before, d->x, sizeof before);
+            double decrease = project_gradient(d);
+            add_point(points, ++iteration, d);
+            if (decrease <= ETA1 * most || same_active(d, before, d->x)) /* (18), (17) */
+                break;
+            most = fmax(most, decrease);
+        }
+        iteration += minimise_on_face(d);
+        add_point(points, iteration, d);
+    }
+}
+
+static void follow_gpminres(const TestProblem *p)
+{
+    Dense *d = make_dense(p);
+    Points *points = calloc(1, sizeof *points);
+    Trace *t = trace_solver("gpminres:line=whole,metric=none,binding=off", p, ccp);
+    int compared = 0;
+    run_gpminres(d, SWEEPS - INNER, points);
+    for (int i = 0; i < points->count; i++)
+        for (int k = 0; k < t->count; k++) {
+            double worst = 0.0, size = 1e-3;
+            if (t->iteration[k] != points->iteration[i])
+                continue;
+            for (int j = 0; j < d->n; j++) {
+                worst = fmax(worst, fabs(t->x[k][j] - points->x[i][j]));
+                size = fmax(size, fabs(points->x[i][j]));
+            }
+            compared++;
+            if (!CHECK_NEAR(worst, 0.0, 1e-10 * size))
+                printf("    after %d steps on %s\n", points->iteration[i], p->name);
+        }
+    if (!CHECK(compared == points->count && compared > 5))
+        printf("    %d points of %d on %s\n", compared, points->count, p->name);
+    free(d);
+    free(points);
+    free(t);
+}
+
 /* ---- comparing ---- */
 
 typedef void Sweep(Dense *d, const Parameters *p);
@@ -374,6 +579,7 @@ static void follow(const char *spec, const TestProblem *p, TalusFrictionModel mo
     Dense *d = make_dense(p);
     Trace *t = trace_solver(spec, p, model);
     double moved = 0.0;
+    CHECK_INT(t->count, SWEEPS);
     for (int k = 0; k < SWEEPS; k++) {
         double worst = 0.0, size = 0.0;
         for (int j = 0; j < d->n; j++) {
@@ -400,10 +606,6 @@ static void make_three(TestProblem p[PROBLEMS], double mu)
     p[1] = make_heap(&(HeapOptions){11, 3, 2, 2, mu, 0.0, 0.0});
     p[2] = make_heap(&(HeapOptions){12, 3, 2, 2, mu, 0.0, 1.0});
 }
-
-static const TalusFrictionModel ccp = {TALUS_SECTION_DISC, TALUS_LAW_CCP, 0};
-static const TalusFrictionModel square = {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0};
-static const TalusFrictionModel disc = {TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 0};
 
 TEST(gauss_seidel_follows_negrut)
 {
@@ -448,6 +650,16 @@ TEST(spg_follows_heyn)
     }
 }
 
+TEST(gpminres_follows_heyn)
+{
+    TestProblem p[PROBLEMS];
+    make_three(p, 0.0);
+    for (int i = 0; i < PROBLEMS; i++) {
+        follow_gpminres(&p[i]);
+        free_test_problem(&p[i]);
+    }
+}
+
 TEST(sweeps_over_contacts_follow_preclik)
 {
     TestProblem p[PROBLEMS];
@@ -475,6 +687,7 @@ int main(void)
     RUN(gauss_seidel_follows_negrut);
     RUN(jacobi_follows_negrut_and_heyn);
     RUN(spg_follows_heyn);
+    RUN(gpminres_follows_heyn);
     RUN(sweeps_over_contacts_follow_preclik);
     RUN(sweeps_over_rows_follow_preclik);
     return talus_test_result();
