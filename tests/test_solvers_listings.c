@@ -25,6 +25,7 @@ typedef struct Dense {
     /* spg: iterations so far, step length, values of the objective */
     int done;
     double alpha, value[SWEEPS + 2];
+    double w[MAX_SIZE]; /* interior points: slacks */
 } Dense;
 
 typedef struct Trace {
@@ -568,19 +569,157 @@ static void follow_gpminres(const TestProblem *p)
     free(t);
 }
 
+/* ---- petra-2009, section 3.1: Mehrotra's interior points, for gamma >= 0 with slacks w = N gamma + q ---- */
+
+/* y = m^-1 r for a full matrix, which is overwritten, by Gauss with pivots. */
+static void solve_full(int n, double *m, double *r, double *y)
+{
+    for (int k = 0; k < n; k++) {
+        int pivot = k;
+        for (int j = k + 1; j < n; j++)
+            if (fabs(m[j * n + k]) > fabs(m[pivot * n + k]))
+                pivot = j;
+        for (int j = 0; j < n; j++) {
+            double t = m[k * n + j];
+            m[k * n + j] = m[pivot * n + j];
+            m[pivot * n + j] = t;
+        }
+        double t = r[k];
+        r[k] = r[pivot];
+        r[pivot] = t;
+        for (int j = k + 1; j < n; j++) {
+            double factor = m[j * n + k] / m[k * n + k];
+            for (int l = k; l < n; l++)
+                m[j * n + l] -= factor * m[k * n + l];
+            r[j] -= factor * r[k];
+        }
+    }
+    for (int k = n - 1; k >= 0; k--) {
+        y[k] = r[k];
+        for (int j = k + 1; j < n; j++)
+            y[k] -= m[k * n + j] * y[j];
+        y[k] /= m[k * n + k];
+    }
+}
+
+/* Newton's direction for gamma_k w_k = gamma_k w_k + target_k and w = N gamma + q. */
+static void newton_direction(const Dense *d, const double *target, double *dx, double *dw)
+{
+    static double m[MAX_SIZE * MAX_SIZE];
+    double r[MAX_SIZE];
+    memcpy(m, d->matrix, sizeof m);
+    for (int k = 0; k < d->n; k++) {
+        m[k * d->n + k] += d->w[k] / d->x[k];
+        r[k] = d->w[k] - gradient_of_row(d, d->x, k) + target[k] / d->x[k];
+    }
+    solve_full(d->n, m, r, dx);
+    for (int k = 0; k < d->n; k++)
+        dw[k] = (target[k] - d->w[k] * dx[k]) / d->x[k];
+}
+
+/* The first step at which a product vanishes, at most 1; *pair: that product, -1: none. */
+static double boundary_step(const Dense *d, const double *dx, const double *dw, int *pair)
+{
+    double a = 1.0;
+    *pair = -1;
+    for (int k = 0; k < d->n; k++) {
+        double least = fmin(d->x[k] + a * dx[k] < 0.0 ? -d->x[k] / dx[k] : a,
+                            d->w[k] + a * dw[k] < 0.0 ? -d->w[k] / dw[k] : a);
+        if (least < a) {
+            a = least;
+            *pair = k;
+        }
+    }
+    return a;
+}
+
+static double mean_product(const Dense *d, double a, const double *dx, const double *dw)
+{
+    double sum = 0.0;
+    for (int k = 0; k < d->n; k++)
+        sum += (d->x[k] + a * dx[k]) * (d->w[k] + a * dw[k]);
+    return sum / d->n;
+}
+
+/* Mehrotra's starting point: the end of the predictor from gamma = s / N_kk, w = s, s the largest |q|, moved inside. */
+static void start_inside(Dense *d)
+{
+    double s = 0.0, target[MAX_SIZE], dx[MAX_SIZE], dw[MAX_SIZE], low_x = 0.0, low_w = 0.0;
+    for (int k = 0; k < d->n; k++)
+        s = fmax(s, fabs(d->q[k]));
+    for (int k = 0; k < d->n; k++) {
+        d->x[k] = s / d->matrix[k * d->n + k];
+        d->w[k] = s;
+        target[k] = -d->x[k] * d->w[k];
+    }
+    newton_direction(d, target, dx, dw);
+    for (int k = 0; k < d->n; k++) { /* gamma times N_kk is a speed, as w is */
+        d->x[k] = (d->x[k] + dx[k]) * d->matrix[k * d->n + k];
+        d->w[k] += dw[k];
+        low_x = fmin(low_x, d->x[k]);
+        low_w = fmin(low_w, d->w[k]);
+    }
+    double product = 0.0, sum_x = 0.0, sum_w = 0.0;
+    for (int k = 0; k < d->n; k++) {
+        d->x[k] -= 1.5 * low_x;
+        d->w[k] -= 1.5 * low_w;
+        product += d->x[k] * d->w[k];
+        sum_x += d->x[k];
+        sum_w += d->w[k];
+    }
+    for (int k = 0; k < d->n; k++) {
+        d->x[k] = (d->x[k] + 0.5 * product / sum_w) / d->matrix[k * d->n + k];
+        d->w[k] += 0.5 * product / sum_x;
+    }
+}
+
+/* One iteration: predictor, corrector with sigma = (mu_affine / mu)^3, and Mehrotra's step length, by which the pair that
+ * reaches the boundary first ends with a hundredth of the mean product. */
+static void interior_step(Dense *d, const Parameters *p)
+{
+    double target[MAX_SIZE], dx[MAX_SIZE], dw[MAX_SIZE];
+    int pair;
+    (void)p;
+    if (d->done++ == 0) {
+        start_inside(d);
+        return;
+    }
+    for (int k = 0; k < d->n; k++)
+        target[k] = -d->x[k] * d->w[k];
+    newton_direction(d, target, dx, dw);
+    double mu = mean_product(d, 0.0, dx, dw);
+    double sigma = pow(mean_product(d, boundary_step(d, dx, dw, &pair), dx, dw) / mu, 3.0);
+    for (int k = 0; k < d->n; k++)
+        target[k] = sigma * mu - d->x[k] * d->w[k] - dx[k] * dw[k];
+    newton_direction(d, target, dx, dw);
+    double a = boundary_step(d, dx, dw, &pair), longest = a;
+    if (pair >= 0) {
+        double goal = 0.01 * mean_product(d, a, dx, dw);
+        bool slack =
+            d->w[pair] + a * dw[pair] < d->x[pair] + a * dx[pair]; /* which of the two is 0 */
+        double other = slack ? d->x[pair] + a * dx[pair] : d->w[pair] + a * dw[pair];
+        a = slack ? (goal / other - d->w[pair]) / dw[pair] : (goal / other - d->x[pair]) / dx[pair];
+        a = fmin(fmax(a, 0.99 * longest), (1.0 - 1e-8) * longest);
+    }
+    for (int k = 0; k < d->n; k++) {
+        d->x[k] += a * dx[k];
+        d->w[k] += a * dw[k];
+    }
+}
+
 /* ---- comparing ---- */
 
 typedef void Sweep(Dense *d, const Parameters *p);
 
-/* Compares all iterates with those of the listing. The first is the start, and so are `repeats` after it. */
-static void follow(const char *spec, const TestProblem *p, TalusFrictionModel model, Sweep *sweep,
-                   const Parameters *parameters, int repeats)
+/* Compares the first iterates with those of the listing. The first is the start, and so are `repeats` after it. */
+static void follow_some(const char *spec, const TestProblem *p, TalusFrictionModel model,
+                        Sweep *sweep, const Parameters *parameters, int repeats, int iterates)
 {
     Dense *d = make_dense(p);
     Trace *t = trace_solver(spec, p, model);
     double moved = 0.0;
-    CHECK_INT(t->count, SWEEPS);
-    for (int k = 0; k < SWEEPS; k++) {
+    CHECK(t->count >= iterates);
+    for (int k = 0; k < iterates; k++) {
         double worst = 0.0, size = 0.0;
         for (int j = 0; j < d->n; j++) {
             worst = fmax(worst, fabs(t->x[k][j] - d->x[j]));
@@ -597,6 +736,12 @@ static void follow(const char *spec, const TestProblem *p, TalusFrictionModel mo
     CHECK(moved > 1e-3);
     free(d);
     free(t);
+}
+
+static void follow(const char *spec, const TestProblem *p, TalusFrictionModel model, Sweep *sweep,
+                   const Parameters *parameters, int repeats)
+{
+    follow_some(spec, p, model, sweep, parameters, repeats, SWEEPS);
 }
 
 /* Random blocks, spheres, and bodies of other shapes; without friction or with. */
@@ -660,6 +805,18 @@ TEST(gpminres_follows_heyn)
     }
 }
 
+TEST(interior_points_follow_petra)
+{
+    TestProblem p[PROBLEMS];
+    make_three(p, 0.0);
+    for (int i = 0; i < PROBLEMS; i++) {
+        follow_some("ipm-chol:correctors=0", &p[i], ccp, interior_step, NULL, 1, 8);
+        if (i > 0) /* ipm-aug needs bodies */
+            follow_some("ipm-aug:correctors=0", &p[i], ccp, interior_step, NULL, 1, 8);
+        free_test_problem(&p[i]);
+    }
+}
+
 TEST(sweeps_over_contacts_follow_preclik)
 {
     TestProblem p[PROBLEMS];
@@ -688,6 +845,7 @@ int main(void)
     RUN(jacobi_follows_negrut_and_heyn);
     RUN(spg_follows_heyn);
     RUN(gpminres_follows_heyn);
+    RUN(interior_points_follow_petra);
     RUN(sweeps_over_contacts_follow_preclik);
     RUN(sweeps_over_rows_follow_preclik);
     return talus_test_result();

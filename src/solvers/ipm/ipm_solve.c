@@ -11,8 +11,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Tolerance of OOQP's rule, relative to the size of the data. */
-static const double OOQP = 1e-8;
+/* OOQP's tolerances: of the mean product, J, and of the infeasibility over the size of the data. */
+static const double OOQP_MEAN = 1e-8, OOQP_INFEASIBILITY = 1e-8;
 
 /* PATIENCE: iterations without a residual below BETTER times the minimum, after which the method ends. GROWN: if a
  * multiplier times its scale exceeds this multiple of the largest |kappa|, multipliers may be growing without bound,
@@ -61,10 +61,11 @@ static void measure_iterate(TalusSolve *s, TalusIpm *ipm, double *shown, TalusFo
     s->backend->block.forward_backward(s->op, NULL, shown, ipm->impulse, 1.0, NULL, NULL, sums);
 }
 
-/* OOQP's rule: lambda'w and the infeasibility are at most 1e-8 times the size of the data, `datum`. */
+/* OOQP's rule: the mean of the products lambda w is at most 1e-8, a number with a unit, and the infeasibility 1e-8 times
+ * the size of the data, `datum`. */
 static bool meets_ooqp(const TalusIpm *ipm, double datum)
 {
-    return ipm->mu * ipm->qp.multipliers <= OOQP * datum && ipm->infeasibility <= OOQP * datum;
+    return ipm->mu <= OOQP_MEAN && ipm->infeasibility <= OOQP_INFEASIBILITY * datum;
 }
 
 /* Returns the largest multiplier times its scale, m/s. */
