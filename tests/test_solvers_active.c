@@ -61,9 +61,9 @@ typedef struct Dense {
     double x[MAX_SIZE], g[MAX_SIZE], p[MAX_SIZE];
     bool has_p; /* p continues a chain of conjugate directions */
     bool rose;  /* a projected step of conjugate gradients has raised the objective */
-    double length,
-        objectives[STEPS + 1]; /* of spectral steps: length, 0: none; at the points of the series */
-    int points, active;        /* of the series; active blocks at the last direction */
+    /* Spectral steps: length, 0: none; objectives at the points of the series; active blocks at the last direction. */
+    double length, objectives[STEPS + 1];
+    int points, active;
     double norm; /* as the solver estimates it: raised where a direction shows more curvature */
     int steps[3], spectral, cut; /* numbers of steps, and of those that are not whole */
 } Dense;

@@ -46,9 +46,9 @@ enum { TALUS_SPECTRAL_MEMORY = 10 };
 /* A series of spectral steps. */
 typedef struct TalusSpectral {
     double length; /* l of the next step; 0: there is no series */
-    double objective
-        [TALUS_SPECTRAL_MEMORY]; /* of the last points, over that at the start of the series */
-    int count;                   /* points so far */
+    int count;     /* points so far */
+    /* Of the last points, less that at the start of the series; point k at k % TALUS_SPECTRAL_MEMORY. */
+    double objective[TALUS_SPECTRAL_MEMORY];
 } TalusSpectral;
 
 /* Sets the length for the next step from the curvature dnd / dd = d'N d / d'd along the last one; dnd = 0: flat. */

@@ -32,8 +32,8 @@ typedef struct TalusFaceWork {
     int active;    /* number of active blocks when p was made */
     int g_updates; /* updates of g since g was last computed from x */
     bool rose;     /* a step of TALUS_EXPAND_PROJCG has raised the objective */
-    TalusSpectral
-        spectral; /* of TALUS_EXPAND_SPECTRAL; talus_face_advance begins and ends its steps */
+    /* Of TALUS_EXPAND_SPECTRAL; talus_face_advance begins and ends its steps. */
+    TalusSpectral spectral;
 } TalusFaceWork;
 
 /* Begins a solve: reserves memory, fills the metric (TALUS_FACE_...), sets x = P(gamma / s) and its gradient g, and
