@@ -146,11 +146,12 @@ static double largest_difference(const double *a, const double *b, int n)
 TEST(solutions_are_the_cpus)
 {
     NEEDS_CUDA();
-    for (int i = 0; i < CASES; i++) {
-        TestProblem test = make_test(i);
+    for (int i = 0; i < 2 * CASES; i++) {
+        TestProblem test = make_test(i % CASES);
+        const char *spec = i < CASES ? "mprgp" : "mprgp:expansion=half-step";
         TalusSolveOptions options = budget(1e-12, 4000);
-        Result a = solve_with(&test, "cpu", "mprgp", &options);
-        Result b = solve_with(&test, "cuda", "mprgp", &options);
+        Result a = solve_with(&test, "cpu", spec, &options);
+        Result b = solve_with(&test, "cuda", spec, &options);
         double *u[2] = {calloc((size_t)a.n, sizeof(double)), calloc((size_t)a.n, sizeof(double))};
         velocities(&test, &a, u[0]);
         velocities(&test, &b, u[1]);
@@ -159,8 +160,8 @@ TEST(solutions_are_the_cpus)
         if (b.info.outcome == TALUS_OUTCOME_CONVERGED)
             ok &= CHECK_NEAR(largest_difference(u[0], u[1], a.n), 0.0, 1e-9);
         if (!ok)
-            printf("case %d: %d and %d iterations, rms %g and %g\n", i, a.info.iterations,
-                   b.info.iterations, a.info.residual.rms, b.info.residual.rms);
+            printf("%s, case %d: %d and %d iterations, rms %g and %g\n", spec, i % CASES,
+                   a.info.iterations, b.info.iterations, a.info.residual.rms, b.info.residual.rms);
         free(u[0]);
         free(u[1]);
         free(a.gamma);
@@ -239,7 +240,7 @@ typedef struct Direct {
     double *x;
 } Direct;
 
-static Direct begin(const TestProblem *test, int iterations)
+static Direct begin(const TestProblem *test, TalusExpansion expansion, int iterations)
 {
     Direct d = {.run = {.iterations = iterations, .check = 1}};
     CHECK_OK(talus_problem_create(&test->def, NULL, &d.problem));
@@ -262,7 +263,7 @@ static Direct begin(const TestProblem *test, int iterations)
                                    .w = d.vector[5],
                                    .gamma = 1.0,
                                    .step = 1.5,
-                                   .expansion = TALUS_EXPAND_HALF_STEP,
+                                   .expansion = expansion,
                                    .enough = -1.0,
                                    .norm = 4.0};
     cuda->op.gradient(&d.op, d.state.metric, d.state.x, true, d.state.g);
@@ -310,28 +311,50 @@ static void end(Direct *d)
 TEST(fresh_gradients_change_nothing)
 {
     NEEDS_CUDA();
-    int fresh = 0;
-    for (int i = 0; i < CASES - 1; i++) {
-        TestProblem test = make_test(i);
-        Direct plain = begin(&test, 16);
+    static const TalusExpansion expansions[] = {TALUS_EXPAND_HALF_STEP, TALUS_EXPAND_SPECTRAL};
+    int fresh[2] = {0, 0};
+    for (int i = 0; i < 2 * (CASES - 1); i++) {
+        TestProblem test = make_test(i / 2);
+        Direct plain = begin(&test, expansions[i % 2], 16);
         run_and_get(&plain);
         CHECK(gradient_error(&plain) < 1e-12);
         for (int updates = 84; updates < 100; updates++) {
-            Direct d = begin(&test, 16);
+            Direct d = begin(&test, expansions[i % 2], 16);
             d.state.unchecked = updates;
             run_and_get(&d);
             int more = d.state.products - plain.state.products;
             bool ok = CHECK(more == 0 || more == 1) && CHECK(gradient_error(&d) < 1e-12);
             ok &= CHECK_NEAR(largest_difference(d.x, plain.x, d.n), 0.0, 1e-9);
             if (!ok)
-                printf("case %d after %d updates\n", i, updates);
-            fresh += more;
+                printf("case %d, expansion %d after %d updates\n", i / 2, i % 2, updates);
+            fresh[i % 2] += more;
             end(&d);
         }
         end(&plain);
         free_test_problem(&test);
     }
-    CHECK(fresh > CASES);
+    CHECK(fresh[0] > CASES && fresh[1] > CASES);
+}
+
+/* Once a projected step of conjugate gradients has raised the objective, expansions are by half steps, in later runs
+ * too. */
+TEST(half_steps_follow_a_rise)
+{
+    NEEDS_CUDA();
+    for (int i = 0; i < CASES - 1; i++) {
+        TestProblem test = make_test(i);
+        Direct half = begin(&test, TALUS_EXPAND_HALF_STEP, 16);
+        Direct risen = begin(&test, TALUS_EXPAND_PROJCG, 16);
+        risen.state.rose = true;
+        run_and_get(&half);
+        run_and_get(&risen);
+        CHECK(risen.state.rose);
+        CHECK_INT(risen.state.products, half.state.products);
+        CHECK(largest_difference(risen.x, half.x, half.n) == 0.0);
+        end(&half);
+        end(&risen);
+        free_test_problem(&test);
+    }
 }
 
 /* x'N x over x'x, in the metric. */
@@ -349,7 +372,7 @@ TEST(norms_are_raised)
     NEEDS_CUDA();
     for (int i = 0; i < CASES - 1; i++) {
         TestProblem test = make_test(i);
-        Direct d = begin(&test, 2);
+        Direct d = begin(&test, TALUS_EXPAND_SPECTRAL, 2);
         d.state.norm = 1e-3;
         run_and_get(&d);
         double shown = curvature(&d);
@@ -390,6 +413,7 @@ int main(void)
     RUN(the_papers_stop);
     RUN(bits_do_not_depend_on_the_run);
     RUN(fresh_gradients_change_nothing);
+    RUN(half_steps_follow_a_rise);
     RUN(norms_are_raised);
     RUN(runs_end);
     return cuda_test_result();

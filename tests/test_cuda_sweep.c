@@ -90,7 +90,7 @@ static void step_diagonal(const Reference *r, int i, double *bn, double *bt, dou
     const TalusOperator *op = r->c->op;
     int general = op->pair ? i - op->sphere_sphere - op->sphere_fixed : i;
     double nn = op->diagonal[i][0], tt = op->diagonal[i][1];
-    double coupling = general >= 0 ? op->coupling[general] : 1.0;
+    double coupling = general >= 0 && !r->options.ignore_coupling ? op->coupling[general] : 1.0;
     if (op->pair && r->c->class_of[i] == (ITEM | HEAVY_CLASS)) {
         double d[3], more = general >= 0 && op->rows == 3 ? 2.0 : 1.0;
         split_diagonal(r, i, d);
@@ -244,6 +244,9 @@ TEST(a_coloured_sweep_is_a_sequential_one)
         options.omega = 1.2;
         options.rho = 0.9;
         same_sweeps(&c, &options);
+        options.ignore_coupling = true;
+        same_sweeps(&c, &options);
+        options.ignore_coupling = false;
         options.coulomb = true;
         same_sweeps(&c, &options);
         close_case(&c);
@@ -265,6 +268,8 @@ TEST(sweeps_over_a_matrix)
         same_sweeps(&c, &options);
         options.metric = TALUS_METRIC_TRACE;
         options.rho = 0.9;
+        same_sweeps(&c, &options);
+        options.ignore_coupling = true;
         same_sweeps(&c, &options);
         close_case(&c);
     }

@@ -61,7 +61,8 @@ typedef struct Dense {
     double x[MAX_SIZE], g[MAX_SIZE], p[MAX_SIZE];
     bool has_p; /* p continues a chain of conjugate directions */
     bool rose;  /* a projected step of conjugate gradients has raised the objective */
-    /* Spectral steps: length, 0: none; objectives at the points of the series; active blocks at the last direction. */
+    /* Spectral steps: length, 0: none; objectives at the points of the series, less that at its start; active blocks at
+     * the last direction. */
     double length, objectives[STEPS + 1];
     int points, active;
     double norm; /* as the solver estimates it: raised where a direction shows more curvature */
@@ -77,7 +78,8 @@ static Dense *make_dense(const TestProblem *p)
     d->n = verify_size(&p->def);
     d->rows = verify_rows(&p->def);
     d->blocks = verify_blocks(&p->def);
-    CHECK(d->n <= MAX_SIZE);
+    if (!CHECK(d->n <= MAX_SIZE))
+        abort();
     verify_matrix(&p->def, d->matrix);
     verify_velocity(&p->def, NULL, d->q);
     memcpy(d->g, d->q, sizeof d->q);
@@ -193,9 +195,10 @@ static void gradient_step(Dense *d, double a, const double *v)
  * gradients, spectral steps. */
 typedef enum Expansion { GRADIENT, HALF_STEP, PROJECTED_CG, SPECTRAL } Expansion;
 
-static double objective(const Dense *d)
+/* Change of the objective from x to x - a p, np = N p: no difference of its values. */
+static double change_along(const Dense *d, double a, const double *np)
 {
-    return 0.5 * (inner(d, d->x, d->g) + inner(d, d->x, d->q));
+    return -a * inner(d, d->g, d->p) + 0.5 * a * a * inner(d, d->p, np);
 }
 
 static int count_active(const Dense *d)
@@ -209,8 +212,7 @@ static int count_active(const Dense *d)
 /* A projected gradient step of Barzilai and Borwein's length, whole unless that ends above the last ten points. */
 static void spectral_step(Dense *d)
 {
-    double np[MAX_SIZE], from[MAX_SIZE], most = -HUGE_VAL;
-    memcpy(from, d->x, sizeof from);
+    double np[MAX_SIZE], most = -HUGE_VAL;
     d->active = count_active(d);
     for (int k = 0; k < d->n; k++)
         d->p[k] = d->x[k] - d->length * d->g[k];
@@ -223,16 +225,16 @@ static void spectral_step(Dense *d)
     double best = inner(d, d->g, d->p) / inner(d, d->p, np);
     for (int k = d->points > 10 ? d->points - 10 : 0; k < d->points; k++)
         most = fmax(most, d->objectives[k]);
-    for (int whole = 1; whole >= 0; whole--) {
-        for (int k = 0; k < d->n; k++)
-            d->x[k] = from[k] - (whole ? 1.0 : fmin(best, 1.0)) * d->p[k];
-        project_all(d, d->x);
-        gradient_at_x(d);
-        if (objective(d) <= most)
-            break;
+    double now = d->objectives[d->points - 1], a = 1.0;
+    if (now + change_along(d, 1.0, np) > most) {
+        a = best;
         d->cut++;
     }
-    d->objectives[d->points++] = objective(d);
+    d->objectives[d->points++] = now + change_along(d, a, np);
+    for (int k = 0; k < d->n; k++)
+        d->x[k] -= a * d->p[k];
+    project_all(d, d->x);
+    gradient_at_x(d);
     d->length = inner(d, d->p, d->p) / inner(d, d->p, np);
     d->has_p = false;
     d->spectral++;
@@ -256,9 +258,13 @@ static void face_step(Dense *d, double step, Expansion expansion)
     bool whole = a == cg;
     d->steps[whole ? ON_FACE : EXPANSION]++;
     if (!whole && expansion == PROJECTED_CG && !d->rose) {
-        double before = objective(d);
+        double from[MAX_SIZE], step[MAX_SIZE], nstep[MAX_SIZE];
+        memcpy(from, d->x, sizeof from);
         gradient_step(d, cg, d->p);
-        d->rose = !(objective(d) < before);
+        for (int k = 0; k < d->n; k++)
+            step[k] = from[k] - d->x[k];
+        times(d, step, nstep);
+        d->rose = !(inner(d, step, d->g) + 0.5 * inner(d, step, nstep) > 0.0);
         return;
     }
     if (!whole && expansion == GRADIENT)
@@ -276,7 +282,7 @@ static void face_step(Dense *d, double step, Expansion expansion)
     if (expansion == SPECTRAL) {
         d->length = inner(d, d->p, d->p) / inner(d, d->p, np);
         project_all(d, d->x);
-        d->objectives[0] = objective(d);
+        d->objectives[0] = 0.0;
         d->points = 1;
         d->has_p = false;
         return;
@@ -396,7 +402,8 @@ static bool same_iterate(const Trace *t, int k, const Dense *d, const char *spec
 {
     double worst = 0.0, size = 1e-3;
     for (int i = 0; i < d->n; i++) {
-        worst = fmax(worst, fabs(t->x[k][i] - d->x[i]));
+        double off = fabs(t->x[k][i] - d->x[i]);
+        worst = off <= worst || isnan(worst) ? worst : off; /* NaN stays */
         size = fmax(size, fabs(d->x[i]));
     }
     bool ok = CHECK_NEAR(worst, 0.0, 1e-10 * size) && CHECK_INT(t->products[k], d->products);

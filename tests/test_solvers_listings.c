@@ -1,5 +1,6 @@
-/* gs, jacobi, spg, pgs, bgs-enum and nscd, iterate by iterate against their papers' listings, written out with a full matrix and
- * nothing of the library: negrut-2009 Algorithm 1 and Eq. (15), heyn-2012's P-SPG-FB, preclik-2009 section 3.1. */
+/* Solvers iterate by iterate against the listings of their papers, written out with a full matrix and nothing of the
+ * library: gs and jacobi (negrut-2009 Algorithm 1, Eq. 15), spg and gpminres (heyn-2012), ipm-chol and ipm-aug
+ * (petra-2009 section 3.1), pgs, bgs-enum and nscd (preclik-2009 section 3.1). */
 #include "support/problems.h"
 #include "support/test.h"
 #include "support/verified.h"
@@ -79,6 +80,12 @@ static Dense *make_dense(const TestProblem *p)
     for (int i = 0; i < d->blocks; i++)
         d->mu[i] = verify_mu(&p->def, i);
     return d;
+}
+
+/* The larger number; NaN if one is NaN. */
+static double larger(double a, double b)
+{
+    return b <= a || isnan(a) ? a : b;
 }
 
 /* Row k of A x + b. */
@@ -555,7 +562,7 @@ static void follow_gpminres(const TestProblem *p)
             if (t->iteration[k] != points->iteration[i])
                 continue;
             for (int j = 0; j < d->n; j++) {
-                worst = fmax(worst, fabs(t->x[k][j] - points->x[i][j]));
+                worst = larger(worst, fabs(t->x[k][j] - points->x[i][j]));
                 size = fmax(size, fabs(points->x[i][j]));
             }
             compared++;
@@ -602,7 +609,7 @@ static void solve_full(int n, double *m, double *r, double *y)
     }
 }
 
-/* Newton's direction for gamma_k w_k = gamma_k w_k + target_k and w = N gamma + q. */
+/* Newton's direction, which changes the products gamma_k w_k by target_k and makes w = N gamma + q. */
 static void newton_direction(const Dense *d, const double *target, double *dx, double *dw)
 {
     static double m[MAX_SIZE * MAX_SIZE];
@@ -722,7 +729,7 @@ static void follow_some(const char *spec, const TestProblem *p, TalusFrictionMod
     for (int k = 0; k < iterates; k++) {
         double worst = 0.0, size = 0.0;
         for (int j = 0; j < d->n; j++) {
-            worst = fmax(worst, fabs(t->x[k][j] - d->x[j]));
+            worst = larger(worst, fabs(t->x[k][j] - d->x[j]));
             size = fmax(size, fabs(d->x[j]));
         }
         moved = fmax(moved, size);

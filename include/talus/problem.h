@@ -149,7 +149,7 @@ typedef struct TalusMetrics {
     double primal_infeasibility; /* largest distance of a g_i from K*, m/s */
     double cone_violation;       /* largest distance of a gamma_i from K, N s */
     double duality_gap;          /* |gamma . g|: primal minus dual objective when g is in K*; J */
-    double duality_gap_scaled;   /* duality_gap over the largest |q_i| or (N + E)_ii, as in OOQP */
+    double duality_gap_scaled;   /* duality_gap over the largest |q_i| or (N + E)_ii */
     /* Coulomb's law whatever the block's: |gamma - P(gamma - g - sigma)| over max(|q|, |gamma|, |g|), with P onto the
      * cones and sigma = (sigma_i(-g_t), 0, 0), which is (mu |g_t|, 0, 0) on the disc. */
     double siconos;

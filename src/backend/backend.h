@@ -196,7 +196,7 @@ typedef struct TalusProportioning {
     const TalusMetricBlock *metric; /* [blocks]; NULL: no scaling, x is gamma */
     double *x, *g;                  /* iterate, inside the set, and its gradient */
     double *p, *np;                 /* direction and S (N + E) S p */
-    double *phi, *w;                /* work vectors: phi holds phi, w holds beta or an old x */
+    double *phi, *w; /* work vectors: w holds beta, a spectral direction or an old x */
     /* Steps stay on the face while |beta| <= gamma |phi|; projected gradient steps have the length step / norm. */
     double gamma, step;
     TalusExpansion expansion; /* how a step that would leave the set does so */

@@ -1,5 +1,5 @@
 /* backend/face.h - step lengths of conjugate gradients on a face, the part of the set on which the active blocks do not
- * change; for host and device. N stands for the solver's operator, S (N + E) S in a metric. */
+ * change, and of spectral steps; for host and device. N stands for the solver's operator, S (N + E) S in a metric. */
 #ifndef TALUS_BACKEND_FACE_H
 #define TALUS_BACKEND_FACE_H
 
@@ -39,8 +39,8 @@ TALUS_INLINE double talus_face_step_length(double *norm, double *pnp, double cur
 }
 
 /* Spectral steps, x - a d with d = x - P(x - l g): projected gradients of the length l of Barzilai and Borwein. a = 1
- * makes them fast, and the objective may rise in some: it stays below the largest of the last TALUS_SPECTRAL_MEMORY
- * (Grippo, Lampariello and Lucidi). */
+ * makes them fast, and the objective may rise in some: it stays at or below the largest of the last
+ * TALUS_SPECTRAL_MEMORY, the rule of Grippo, Lampariello and Lucidi without a sufficient decrease. */
 enum { TALUS_SPECTRAL_MEMORY = 10 };
 
 /* A series of spectral steps. */
@@ -75,7 +75,7 @@ TALUS_INLINE double talus_spectral_choose_step(TalusSpectral *s, double best, do
         most = talus_max(most, s->objective[k]);
     /* the objective changes by a (a / 2 - best) d'N d */
     if (!(now + (0.5 - best) * dnd <= most))
-        a = talus_min(best, 1.0);
+        a = best; /* below 1/2, as the objective would rise */
     s->objective[s->count % TALUS_SPECTRAL_MEMORY] = now + a * (0.5 * a - best) * dnd;
     s->count++;
     return a;

@@ -1,5 +1,6 @@
 /* lab/experiments/worlds_pospisil.c - the experiment of pospisil-2015: 32,810 grains poured into a box, a ball
- * added at 0.3 s, without friction, each step solved by mprgp until |g^P| <= 1e-4 |q|, with g^P the projected gradient.
+ * added at 0.3 s, without friction, each step solved by mprgp until |g^P| <= 1e-4 |q|, with g^P the projected gradient;
+ * by spectral steps, where the paper has projected ones (solvers/face/mprgp.c).
  *
  * pospisil.csv has a row per step: bodies and contacts are the paper's Fig. 1, iterations and Hessian products its
  * Fig. 2. The rows of the table are at the times of its Fig. 3. */

@@ -585,7 +585,7 @@ static TalusStatus build_world(Builder *b, const TalusScene *scene, const TalusS
     TALUS_TRY(allocate_arrays(b, scene));
     TALUS_TRY(create_world(b, choice));
     for (int k = 0; k < talus_scene_copy_count(scene); k++) {
-        TALUS_TRY(begin_copy(b, scene, k));
+        TALUS_TRY(talus_scene_name_copy(k, begin_copy(b, scene, k)));
         TALUS_TRY(talus_scene_name_copy(k, add_copy(b, scene)));
     }
     for (int i = 0; i < scene->apart.count; i++)

@@ -16,7 +16,7 @@ int talus_scene_copy_count(const TalusScene *scene);
 /* Returns copy k; copy 0 is the scene itself. */
 const TalusScene *talus_scene_copy(const TalusScene *scene, int k);
 
-/* Returns `status`. Adds the number of the copy to an error of copy k > 0, as copy 0 passed where this one failed. */
+/* Returns `status`. Adds the number of the copy to an error of copy k > 0. */
 TalusStatus talus_scene_name_copy(int k, TalusStatus status);
 
 /* Returns the first copy whose materials and pairs of materials are those of copy k. */

@@ -10,8 +10,8 @@
  *                                 projcg     x = P(x - a p)
  *                                 spectral   to the boundary, then spectral steps
  *     otherwise:              the proportioning x - a beta with a = beta'g / beta'N beta.
- * The paper's step 3 is `gradient`; its proof, in Dostal and Schoeberl 2005, is of `half-step`. It takes a~ = 1 / |N|
- * and is unscaled (step=1, metric=none). Any step below 2 / |N| works (Dostal 2009); the default is long, and tolerates
+ * The paper's step 3 is `gradient`; its proof, in Dostal and Schoeberl 2005, is of `half-step`. The paper takes
+ * a~ = 1 / |N| and is unscaled (step=1, metric=none). Any step below 2 / |N| works (Dostal 2009); the default is long, and tolerates
  * a norm estimated 5 % too low.
  *
  * `projcg`, projected conjugate gradients as in PERMON, has no proof: its first step that raises the objective is the
@@ -26,7 +26,7 @@
  * the apex and on the mantle.
  * Proportioning is a projected gradient step of length a~ of all blocks, since a minimiser along beta may lie outside.
  * Sliding contacts are active and move only by projected gradients, as slowly as these converge. Products: 1 for a step
- * on the face and for a proportioning, 2 for an expansion. */
+ * on the face, a proportioning and a spectral step, 2 for an expansion of another kind. */
 #include "solvers/driver/chunk.h"
 #include "solvers/face/face.h"
 

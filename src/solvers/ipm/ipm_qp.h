@@ -83,15 +83,15 @@ typedef struct TalusIpmWork {
 /* Names of the values of the parameters correctors and stop. */
 extern const char *const talus_ipm_correctors[], *const talus_ipm_stops[];
 
-#define TALUS_IPM_PARAMS(linear_choices)                                                             \
-    TALUS_CHOICE(TalusIpmParams, linear, 0, linear_choices,                                          \
-                 "direct method; auto: the first that this build has"),                              \
-        TALUS_CHOICE(                                                                                \
-            TalusIpmParams, correctors, 0, talus_ipm_correctors,                                     \
-            "centrality correctors per iteration, at most; auto: by the cost of a factorisation"),   \
-        TALUS_CHOICE(                                                                                \
-            TalusIpmParams, stop, 0, talus_ipm_stops,                                                \
-            "ends by the residual asked for, or by OOQP's rule: gap and residual 1e-8 of the data"), \
+#define TALUS_IPM_PARAMS(linear_choices)                                                           \
+    TALUS_CHOICE(TalusIpmParams, linear, 0, linear_choices,                                        \
+                 "direct method; auto: the first that this build has"),                            \
+        TALUS_CHOICE(                                                                              \
+            TalusIpmParams, correctors, 0, talus_ipm_correctors,                                   \
+            "centrality correctors per iteration, at most; auto: by the cost of a factorisation"), \
+        TALUS_CHOICE(                                                                              \
+            TalusIpmParams, stop, 0, talus_ipm_stops,                                              \
+            "ends by the residual asked for, or by OOQP's rule: a mean product of 1e-8 J"),        \
         TALUS_FLAG(TalusIpmParams, warm, 0, "starts near the impulses given")
 
 /* Differences between ipm-chol and ipm-aug: form of the linear systems; direct solvers in order of preference. */

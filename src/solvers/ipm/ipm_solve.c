@@ -61,8 +61,8 @@ static void measure_iterate(TalusSolve *s, TalusIpm *ipm, double *shown, TalusFo
     s->backend->block.forward_backward(s->op, NULL, shown, ipm->impulse, 1.0, NULL, NULL, sums);
 }
 
-/* OOQP's rule: the mean of the products lambda w is at most 1e-8, a number with a unit, and the infeasibility 1e-8 times
- * the size of the data, `datum`. */
+/* OOQP's rule: the mean of the products lambda w is at most 1e-8, a number with a unit, and the infeasibility 1e-8
+ * times the size of the data, `datum`. */
 static bool meets_ooqp(const TalusIpm *ipm, double datum)
 {
     return ipm->mu <= OOQP_MEAN && ipm->infeasibility <= OOQP_INFEASIBILITY * datum;

@@ -6,13 +6,13 @@
  *
  *     bodies    reads the sums of the last split, chooses the task of the round, and computes the bodies' velocities
  *               for p or, if the round recomputes g, for x
- *     product   in a search: p = phi + cg_beta p, p = beta or p = x - P(x - l g), N p, and the sums p'N p, p'g, p'p and the step to the
- *               boundary; else g at x
+ *     product   in a search: p = phi + cg_beta p, p = beta or p = x - P(x - l g), N p, and the sums p'N p, p'g, p'p and
+ *               the step to the boundary; else g at x
  *     update    reads these sums; computes x and g after the step and splits g, in a series of spectral steps with
  *               x - P(x - l g) in place of beta; or moves x off the face, and the next round computes g there
  *
- * A step on the face takes one round, and so do a spectral step and a proportioning with one row; an expansion and a
- * proportioning of cones take two. A recomputation of g against rounding takes one round more.
+ * A step on the face takes one round, and so do a spectral step and a proportioning with one row; other
+ * expansions and a proportioning of cones take two. A recomputation of g against rounding takes one round more.
  *
  * Every block reads the sums of the previous kernel from tallies (device/reduce.h), so that no block waits for others,
  * and block 0 stores the scalars: the bodies' kernel computes state FACE_DECIDED from state FACE_UPDATED, the update's
@@ -47,8 +47,8 @@ enum FaceTask {
 };
 
 /* Sums of the product's kernel in a search: p'N p, p'p, p'g; FACE_LIMIT is a maximum over blocks, of minus the step to
- * the boundary. If the kernel computes the gradient after a projection instead, FACE_PNP, FACE_PP and FACE_PG are s'N s,
- * s's and s'g of the step from x to x - s and the gradient g after it (talus_face_raise_norm, talus_face_decrease). */
+ * the boundary. If the kernel computes the gradient after a projection instead, FACE_PNP, FACE_PP and FACE_PG are
+ * s'N s, s's and s'g of the step from x to x - s and the gradient g after it (talus_face_raise_norm, talus_face_decrease). */
 enum { FACE_PNP, FACE_PP, FACE_PG, FACE_LIMIT, FACE_SEARCH_SUMS };
 /* Sums of a split: |phi|^2, |beta|^2, number of active blocks, phi'N p, sum of squared natural residuals; the last is a
  * maximum, of squared natural residuals. */

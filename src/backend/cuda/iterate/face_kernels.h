@@ -531,8 +531,8 @@ static __device__ __attribute__((noinline)) FaceMove compute_move()
     return move;
 }
 
-/* Writes phi and, in w, beta of block i, as block.split_gradient, or the spectral direction (FaceMove); adds its part of
- * the split sums. */
+/* Writes phi and, in w, beta of block i, as block.split_gradient, or the spectral direction (FaceMove); adds its part
+ * of the split sums. */
 template <int ROWS>
 static __device__ inline void split_block(int i, double mu, const FaceMove &move,
                                           const double (&x)[ROWS], const double (&g)[ROWS],
