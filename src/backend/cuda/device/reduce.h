@@ -224,19 +224,23 @@ static __device__ inline void write_warp_row(CuSums<SUMS, MAXIMA> &s, CuSumRow<S
 }
 #endif
 
-/* Adds sums `k` of the rows to a tally: this thread digit j of them. */
-template <int SUMS, int MAXIMA>
+/* Adds sums `k` of the rows, at most MAX_ROWS, to a tally: this thread digit j of them. */
+template <int MAX_ROWS, int SUMS, int MAXIMA>
 static __device__ inline void add_rows(const CuSumRow<SUMS, MAXIMA> *row, int rows, int k, int j,
                                        CuTally *tally)
 {
     int top = 0;
     long long sum = 0;
-    for (int r = 0; r < rows; r++)
-        top = row[r].top[k] > top ? row[r].top[k] : top;
-    for (int r = 0; r < rows; r++) {
-        int at = j - (top - row[r].top[k]); /* index of the digit in its row */
-        sum += at >= 0 ? row[r].digit[k][at] : 0;
-    }
+    CU_UNROLL
+    for (int r = 0; r < MAX_ROWS; r++)
+        if (r < rows)
+            top = row[r].top[k] > top ? row[r].top[k] : top;
+    CU_UNROLL
+    for (int r = 0; r < MAX_ROWS; r++)
+        if (r < rows) {
+            int at = j - (top - row[r].top[k]); /* index of the digit in its row */
+            sum += at >= 0 ? row[r].digit[k][at] : 0;
+        }
     if (sum)
         atomicAdd(&tally->bin[top + 3 - j], (unsigned long long)sum);
     if (j == 0 && top > __ldcg(&tally->top))
@@ -250,6 +254,7 @@ static __device__ inline void add_block_sums(CuSums<SUMS, MAXIMA> &s, CuTally *t
 {
     typedef CuSumRow<SUMS, MAXIMA> Row;
 #ifdef TALUS_EMULATED
+    enum { MAX_ROWS = THREADS_HERE };
     Row *row = (Row *)emulated_scratch(sizeof(Row));
     const int rows = (int)blockDim.x;
     for (int k = 0; k < SUMS; k++) {
@@ -260,14 +265,15 @@ static __device__ inline void add_block_sums(CuSums<SUMS, MAXIMA> &s, CuTally *t
     for (int k = 0; k < MAXIMA; k++)
         row[threadIdx.x].max[k] = s.max[k];
 #else
-    __shared__ Row row[THREADS_HERE / 32];
+    enum { MAX_ROWS = THREADS_HERE / 32 };
+    __shared__ Row row[MAX_ROWS];
     const int rows = (int)blockDim.x / 32;
     write_warp_row(s, &row[threadIdx.x >> 5]);
 #endif
     __syncthreads();
     for (int j = (int)threadIdx.x; j < SUMS * TALUS_BIN_DIGITS; j += (int)blockDim.x)
-        add_rows(row, rows, j / TALUS_BIN_DIGITS, j % TALUS_BIN_DIGITS,
-                 &tally[j / TALUS_BIN_DIGITS]);
+        add_rows<MAX_ROWS>(row, rows, j / TALUS_BIN_DIGITS, j % TALUS_BIN_DIGITS,
+                           &tally[j / TALUS_BIN_DIGITS]);
     for (int k = (int)threadIdx.x; k < MAXIMA; k += (int)blockDim.x) {
         double v = row[0].max[k];
         for (int r = 1; r < rows; r++)
@@ -335,13 +341,41 @@ static __device__ inline double tally_max(const CuTally *tally)
     return max_of_key(__ldcg(&tally->bin[0]));
 }
 
+/* Writes the sum in a tally, or with `max` the maximum, to *total: by the threads of a warp, which all call it, or
+ * emulated by one thread. A warp loads all bins together, since waiting for `top` first would double the time. */
+static __device__ inline void read_tally(const CuTally *tally, bool max, double *total)
+{
+#ifdef TALUS_EMULATED
+    *total = max ? tally_max(tally) : tally_sum(tally);
+#else
+    static_assert(TALUS_BINS > 64 && TALUS_BINS <= 96, "three bins for each thread of a warp");
+    const int lane = (int)threadIdx.x & 31, last = 64 + lane;
+    const int top = max ? 0 : __ldcg(&tally->top);
+    long long own[3] = {(long long)__ldcg(&tally->bin[lane]),
+                        (long long)__ldcg(&tally->bin[32 + lane]),
+                        last < TALUS_BINS ? (long long)__ldcg(&tally->bin[last]) : 0};
+    int64_t bins[TALUS_BIN_DIGITS];
+    for (int k = 0; k < TALUS_BIN_DIGITS; k++) {
+        const int at = top + 3 - k;
+        bins[k] = __shfl_sync(0xffffffffu, at < 32 ? own[0] : at < 64 ? own[1] : own[2], at & 31);
+    }
+    if (lane == 0)
+        *total = max ? max_of_key((unsigned long long)own[0]) : talus_bins_value(top, bins);
+#endif
+}
+
 /* v = sums and maxima in tally[SUMS + MAXIMA], the same in all threads of a block, which all call it. */
 template <int SUMS, int MAXIMA>
 static __device__ inline void read_tallies(const CuTally *tally, double (&v)[SUMS + MAXIMA])
 {
+#ifdef TALUS_EMULATED
+    enum { READERS = 1 };
+#else
+    enum { READERS = 32 };
+#endif
     __shared__ double total[SUMS + MAXIMA];
-    for (int k = (int)threadIdx.x; k < SUMS + MAXIMA; k += (int)blockDim.x)
-        total[k] = k < SUMS ? tally_sum(&tally[k]) : tally_max(&tally[k]);
+    for (int k = (int)threadIdx.x / READERS; k < SUMS + MAXIMA; k += (int)blockDim.x / READERS)
+        read_tally(&tally[k], k >= SUMS, &total[k]);
     __syncthreads();
     for (int k = 0; k < SUMS + MAXIMA; k++)
         v[k] = total[k];

@@ -24,10 +24,12 @@ static __device__ inline int blocks_with_contacts()
     return busy < FACE_BLOCKS ? busy : (int)FACE_BLOCKS;
 }
 
-/* Calls item(i, terms) for each contact i of this thread, in the kernels product and update, and adds the terms, the
- * last of them a maximum, to tally[N]. All threads of the block call it. lowest: value of a maximum before `item`. */
-template <int N, class Item>
-static __device__ inline void sum_contacts(CuTally *tally, double lowest, Item item)
+/* Calls item(i, block, terms) for each contact i of this thread, in the kernels product and update, and adds the terms,
+ * the last of them a maximum, to tally[N]. All threads of the block call it. lowest: value of a maximum before `item`;
+ * block: what load(i) returns, at first for this thread's first contact: loaded earlier, beside the scalars. */
+template <int N, class Block, class Load, class Item>
+static __device__ inline void sum_contacts(CuTally *tally, double lowest, Block block, Load load,
+                                           Item item)
 {
     CuSums<N - 1, 1> sums(lowest);
     int64_t i = item_index();
@@ -36,13 +38,24 @@ static __device__ inline void sum_contacts(CuTally *tally, double lowest, Item i
         for (int k = 0; k < N; k++)
             v[k] = k < N - 1 ? 0.0 : lowest;
         if (i < face.op.blocks) {
-            item(i, v);
+            item(i, block, v);
             sums.add(v);
         }
         i += grid_stride();
+        block = load(i);
         if (terms % TALUS_BIN_TERMS == 0 || i - threadIdx.x >= face.op.blocks)
             add_block_sums<FACE_THREADS>(sums, tally);
     }
+}
+
+/* ---- scalars ---- */
+
+/* Copies a state to shared memory, by all threads of a block; it is there after the next __syncthreads. */
+static __device__ inline void fetch_state(const FaceState *from, FaceState *to)
+{
+    static_assert(sizeof *from % sizeof(double) == 0, "a state is copied in words of eight bytes");
+    for (int k = (int)threadIdx.x; k < (int)(sizeof *from / sizeof(double)); k += (int)blockDim.x)
+        memcpy((double *)to + k, (const double *)from + k, sizeof(double));
 }
 
 /* ---- bodies ---- */
@@ -106,14 +119,12 @@ struct FaceDecision {
 template <int ROWS> static __device__ __attribute__((noinline)) FaceDecision compute_task()
 {
     __shared__ FaceState next;
-    const FaceState *before = &face.state[FACE_UPDATED];
-    double sums[FACE_SPLIT_SUMS];
-    const bool open = before->task == FACE_DECIDE;
-    if (open)
-        read_tallies<FACE_SPLIT_SUMS - 1, 1>(face.split, sums);
+    double
+        sums[FACE_SPLIT_SUMS]; /* without meaning, and not used, unless the task is FACE_DECIDE */
+    fetch_state(&face.state[FACE_UPDATED], &next);
+    read_tallies<FACE_SPLIT_SUMS - 1, 1>(face.split, sums);
     if (threadIdx.x == 0) {
-        next = *before;
-        if (open)
+        if (next.task == FACE_DECIDE)
             choose_task<ROWS>(next, sums);
         if (blockIdx.x == 0)
             face.state[FACE_DECIDED] = next;
@@ -279,40 +290,53 @@ static __device__ inline double block_limit(double mu, const double (&x)[ROWS],
         return p[0] > 0.0 ? x[0] / p[0] : HUGE_VAL;
 }
 
+/* What the product's kernel reads of a contact before it knows the task: x, g and D' velocity. */
+template <int ROWS> struct ProductBlock {
+    double x[ROWS], g[ROWS], velocity[ROWS];
+};
+
+/* Returns the ProductBlock of contact i; zeros if there is no contact i. */
+template <int ROWS> static __device__ inline ProductBlock<ROWS> load_product_block(int64_t i)
+{
+    ProductBlock<ROWS> b = {};
+    if (i < face.op.blocks) {
+        contact_velocity(face.op, (const double(*)[8])face.velocity, (int)i, b.velocity);
+        load_block(face.x, (int)i, b.x);
+        load_block(face.g, (int)i, b.g);
+    }
+    return b;
+}
+
 /* Stores block i of the direction p and of N p; adds its part of the search sums. */
 template <int ROWS>
-static __device__ inline void store_search_block(int i, const double (&p)[ROWS],
-                                                 const double (&np)[ROWS],
+static __device__ inline void store_search_block(int i, const ProductBlock<ROWS> &b,
+                                                 const double (&p)[ROWS], const double (&np)[ROWS],
                                                  double (&sums)[FACE_SEARCH_SUMS])
 {
-    double x[ROWS], g[ROWS];
-    load_block(face.x, i, x);
-    load_block(face.g, i, g);
     store_block(face.p, i, p);
     store_block(face.np, i, np);
     for (int k = 0; k < ROWS; k++) {
         sums[FACE_PNP] += np[k] * p[k];
         sums[FACE_PP] += p[k] * p[k];
-        sums[FACE_PG] += g[k] * p[k];
+        sums[FACE_PG] += b.g[k] * p[k];
     }
-    double limit = block_limit(cone_friction<ROWS>(face.sets, i), x, p);
+    double limit = block_limit(cone_friction<ROWS>(face.sets, i), b.x, p);
     sums[FACE_LIMIT] = larger(sums[FACE_LIMIT], -limit);
 }
 
-/* Stores g, the new gradient at x. If `tested`, x has moved by a projected step -s from the old x in w: adds s'N s, s's
- * and s'g to the sums FACE_PNP, FACE_PP and FACE_PG; N s is the change of the gradient. */
+/* Stores g, the new gradient at x; b.g is the old one. If `tested`, x has moved by a projected step -s from the old x
+ * in w: adds s'N s, s's and s'g to the sums FACE_PNP, FACE_PP and FACE_PG; N s is the change of the gradient. */
 template <int ROWS>
-static __device__ inline void store_gradient_block(int i, bool tested, const double (&x)[ROWS],
+static __device__ inline void store_gradient_block(int i, bool tested, const ProductBlock<ROWS> &b,
                                                    const double (&g)[ROWS],
                                                    double (&sums)[FACE_SEARCH_SUMS])
 {
-    double old[ROWS], before[ROWS];
+    double before[ROWS];
     if (tested) {
         load_block(face.w, i, before);
-        load_block(face.g, i, old);
         for (int k = 0; k < ROWS; k++) {
-            double step = before[k] - x[k];
-            sums[FACE_PNP] += (old[k] - g[k]) * step;
+            double step = before[k] - b.x[k];
+            sums[FACE_PNP] += (b.g[k] - g[k]) * step;
             sums[FACE_PP] += step * step;
             sums[FACE_PG] += g[k] * step;
         }
@@ -320,12 +344,17 @@ static __device__ inline void store_gradient_block(int i, bool tested, const dou
     store_block(face.g, i, g);
 }
 
-/* v = block i of the vector that N multiplies in this task: phi + cg_beta p, w or x. */
+/* v = block i of the vector that N multiplies in this task: phi + cg_beta p or w in a search, else x. */
 template <int ROWS>
 static __device__ inline void load_multiplied_block(FaceTask task, double cg_beta, int i,
-                                                    double (&v)[ROWS])
+                                                    const ProductBlock<ROWS> &b, double (&v)[ROWS])
 {
     double old[ROWS];
+    if (!is_search(task)) {
+        for (int k = 0; k < ROWS; k++)
+            v[k] = b.x[k];
+        return;
+    }
     load_block(summed_vector(task), i, v);
     if (cg_beta == 0.0)
         return;
@@ -342,23 +371,30 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
     await_previous_kernel();
     if (blockIdx.x == 0)
         clear_tallies(face.split, FACE_SPLIT_SUMS);
+    if ((int)blockIdx.x >= blocks_with_contacts())
+        return;
+    const ProductBlock<ROWS> first = load_product_block<ROWS>(item_index());
     const FaceState *s = &face.state[FACE_DECIDED];
     const FaceTask task = s->task;
     const bool search = is_search(task), tested = s->tested;
     const double cg_beta = search ? s->cg_beta : 0.0;
-    if (s->stop || task == FACE_PROJECT || (int)blockIdx.x >= blocks_with_contacts())
+    if (s->stop || task == FACE_PROJECT)
         return;
-    const CuMotion motion = {(const double(*)[8])face.velocity, nullptr, !search};
-    auto multiply = [&](int64_t i, double(&sums)[FACE_SEARCH_SUMS]) {
+    auto multiply = [&](int64_t i, const ProductBlock<ROWS> &b, double(&sums)[FACE_SEARCH_SUMS]) {
         double v[ROWS], u[ROWS];
-        load_multiplied_block(task, cg_beta, (int)i, v);
-        scaled_gradient(face.op, motion, (int)i, metric_scales(face.sets, i), v, u);
+        load_multiplied_block(task, cg_beta, (int)i, b, v);
+        for (int k = 0; k < ROWS; k++)
+            u[k] = b.velocity[k];
+        if (!search)
+            u[0] += face.op.bias[i];
+        scale_velocity(face.op, (int)i, metric_scales(face.sets, i), v, u);
         if (search)
-            store_search_block((int)i, v, u, sums);
+            store_search_block((int)i, b, v, u, sums);
         else
-            store_gradient_block((int)i, tested, v, u, sums);
+            store_gradient_block((int)i, tested, b, u, sums);
     };
-    sum_contacts<FACE_SEARCH_SUMS>(face.searched, -HUGE_VAL, multiply);
+    sum_contacts<FACE_SEARCH_SUMS>(face.searched, -HUGE_VAL, first, load_product_block<ROWS>,
+                                   multiply);
 }
 
 /* ---- update ---- */
@@ -519,10 +555,11 @@ static __device__ inline FaceMove plan_move(FaceState &s, const double *sums)
 static __device__ __attribute__((noinline)) FaceMove compute_move()
 {
     __shared__ FaceMove move;
+    __shared__ FaceState next;
     double sums[FACE_SEARCH_SUMS];
+    fetch_state(&face.state[FACE_DECIDED], &next);
     read_tallies<FACE_SEARCH_SUMS - 1, 1>(face.searched, sums);
     if (threadIdx.x == 0) {
-        FaceState next = face.state[FACE_DECIDED];
         move = plan_move(next, sums);
         if (blockIdx.x == 0)
             face.state[FACE_UPDATED] = next;
@@ -531,15 +568,34 @@ static __device__ __attribute__((noinline)) FaceMove compute_move()
     return move;
 }
 
+/* What the update's kernel reads of a contact before it knows the move. */
+template <int ROWS> struct UpdateBlock {
+    double x[ROWS], g[ROWS], p[ROWS], np[ROWS];
+};
+
+/* Returns the UpdateBlock of contact i; zeros if there is no contact i. */
+template <int ROWS> static __device__ inline UpdateBlock<ROWS> load_update_block(int64_t i)
+{
+    UpdateBlock<ROWS> b = {};
+    if (i < face.op.blocks) {
+        load_block(face.x, (int)i, b.x);
+        load_block(face.g, (int)i, b.g);
+        load_block(face.p, (int)i, b.p);
+        load_block(face.np, (int)i, b.np);
+    }
+    return b;
+}
+
 /* Writes phi and, in w, beta of block i, as block.split_gradient, or the spectral direction (FaceMove); adds its part
  * of the split sums. */
 template <int ROWS>
 static __device__ inline void split_block(int i, double mu, const FaceMove &move,
-                                          const double (&x)[ROWS], const double (&g)[ROWS],
+                                          const UpdateBlock<ROWS> &b,
                                           double (&sums)[FACE_SPLIT_SUMS])
 {
     const double step = move.step;
-    double phi[ROWS], beta[ROWS], np[ROWS];
+    const double(&x)[ROWS] = b.x, (&g)[ROWS] = b.g;
+    double phi[ROWS], beta[ROWS];
     const bool active = is_active(mu, x);
     for (int k = 0; k < ROWS; k++) {
         phi[k] = active ? 0.0 : g[k];
@@ -547,12 +603,11 @@ static __device__ inline void split_block(int i, double mu, const FaceMove &move
     }
     zero_immovable_rows(mu, phi);
     project_block(mu, beta);
-    load_block(face.np, i, np);
     for (int k = 0; k < ROWS; k++) {
         beta[k] = active ? (x[k] - beta[k]) / step : 0.0;
         sums[FACE_FREE2] += phi[k] * phi[k];
         sums[FACE_CHOPPED2] += beta[k] * beta[k];
-        sums[FACE_PHI_NP] += phi[k] * np[k];
+        sums[FACE_PHI_NP] += phi[k] * b.np[k];
     }
     sums[FACE_ACTIVE] += active ? 1.0 : 0.0;
     if (move.spectral > 0.0) {
@@ -572,49 +627,41 @@ static __device__ inline void split_block(int i, double mu, const FaceMove &move
 /* Stores x in w; then x = P(x - step d) with the d of move.along. */
 template <int ROWS>
 static __device__ inline void leave_face_block(int i, double mu, const FaceMove &move,
-                                               double (&x)[ROWS], const double (&g)[ROWS])
+                                               UpdateBlock<ROWS> &b)
 {
+    const bool free_only = move.along == FACE_ALONG_PHI, active = free_only && is_active(mu, b.x);
     double d[ROWS];
-    if (move.along == FACE_ALONG_P) {
-        load_block(face.p, i, d);
-    } else {
-        const bool free_only = move.along == FACE_ALONG_PHI, active = free_only && is_active(mu, x);
-        for (int k = 0; k < ROWS; k++)
-            d[k] = active ? 0.0 : g[k];
-        if (free_only)
-            zero_immovable_rows(mu, d);
-    }
-    store_block(face.w, i, x);
     for (int k = 0; k < ROWS; k++)
-        x[k] = x[k] - move.step * d[k];
-    project_block(mu, x);
+        d[k] = move.along == FACE_ALONG_P ? b.p[k] : active ? 0.0 : b.g[k];
+    if (free_only)
+        zero_immovable_rows(mu, d);
+    store_block(face.w, i, b.x);
+    for (int k = 0; k < ROWS; k++)
+        b.x[k] = b.x[k] - move.step * d[k];
+    project_block(mu, b.x);
 }
 
 /* Does what `move` says at block i; adds to the split sums if move.split. */
 template <int ROWS>
-static __device__ inline void update_block(int i, const FaceMove &move,
+static __device__ inline void update_block(int i, const FaceMove &move, UpdateBlock<ROWS> &b,
                                            double (&sums)[FACE_SPLIT_SUMS])
 {
-    double x[ROWS], g[ROWS], p[ROWS], np[ROWS], mu = cone_friction<ROWS>(face.sets, i);
-    load_block(face.x, i, x);
-    load_block(face.g, i, g);
+    const double mu = cone_friction<ROWS>(face.sets, i);
     if (move.a != 0.0) {
-        load_block(face.p, i, p);
-        load_block(face.np, i, np);
         for (int k = 0; k < ROWS; k++) {
-            x[k] -= move.a * p[k];
-            g[k] -= move.a * np[k];
+            b.x[k] -= move.a * b.p[k];
+            b.g[k] -= move.a * b.np[k];
         }
-        store_block(face.g, i, g);
+        store_block(face.g, i, b.g);
     }
     if (move.project)
-        project_block(mu, x);
+        project_block(mu, b.x);
     if (move.beyond)
-        leave_face_block(i, mu, move, x, g);
+        leave_face_block(i, mu, move, b);
     if (move.a != 0.0 || move.beyond)
-        store_block(face.x, i, x);
+        store_block(face.x, i, b.x);
     if (move.split)
-        split_block<ROWS>(i, mu, move, x, g, sums);
+        split_block<ROWS>(i, mu, move, b, sums);
 }
 
 /* The update's kernel (plan_move). After a stop it only copies the stop to state FACE_UPDATED. */
@@ -629,10 +676,12 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_u
     }
     if ((int)blockIdx.x >= blocks_with_contacts())
         return;
+    const UpdateBlock<ROWS> first = load_update_block<ROWS>(item_index());
     const FaceMove move = compute_move();
-    sum_contacts<FACE_SPLIT_SUMS>(face.split, 0.0, [&](int64_t i, double(&sums)[FACE_SPLIT_SUMS]) {
-        update_block<ROWS>((int)i, move, sums);
-    });
+    auto update = [&](int64_t i, UpdateBlock<ROWS> &b, double(&sums)[FACE_SPLIT_SUMS]) {
+        update_block<ROWS>((int)i, move, b, sums);
+    };
+    sum_contacts<FACE_SPLIT_SUMS>(face.split, 0.0, first, load_update_block<ROWS>, update);
 }
 
 #endif

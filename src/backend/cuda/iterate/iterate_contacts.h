@@ -242,14 +242,19 @@ struct StepScalars {
     double restart_scale;     /* TalusMomentum.restart_scale */
 };
 
-/* Returns the scalars of the next step. */
-template <int ROWS> static __device__ inline StepScalars step_scalars(const IterateState &s)
+/* Returns StepScalars.mu. */
+template <int ROWS> static __device__ inline double common_friction()
 {
-    StepScalars c = {s.beta, talus_momentum_ahead(s.beta, s.momentum.lag),
-                     talus_momentum_step(&s.momentum, s.beta), 0.0, s.momentum.restart_scale};
-    if (ROWS == 3)
-        c.mu = args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
-    return c;
+    if (ROWS == 1)
+        return 0.0;
+    return args.mu_range[0] == -args.mu_range[1] ? args.mu_range[0] : -1.0;
+}
+
+/* Returns the scalars of the next step; mu: common_friction(). */
+static __device__ inline StepScalars step_scalars(const IterateState &s, double mu)
+{
+    return {s.beta, talus_momentum_ahead(s.beta, s.momentum.lag),
+            talus_momentum_step(&s.momentum, s.beta), mu, s.momentum.restart_scale};
 }
 
 /* Returns mu of contact i: the common value c.mu if there is one. */
@@ -382,7 +387,7 @@ static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 
     const IterateState *s = &args.state[parity];
     if (s->stop || chunk < 0)
         return;
-    const StepScalars c = step_scalars<ROWS>(*s);
+    const StepScalars c = step_scalars(*s, common_friction<ROWS>());
     StepSums<MOMENTUM, CHECK> sums;
     for (int terms = 1; chunk >= 0; chunk -= CONTACT_BLOCKS, terms++) {
         int i = chunk * CONTACT_THREADS + (int)threadIdx.x;

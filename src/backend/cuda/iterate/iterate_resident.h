@@ -65,18 +65,63 @@ template <int LANES> struct HeldBody {
     bool block_summed;                           /* the body is block-summed */
     int2 span;                                   /* range of the body's entries in `incidence` */
     int32_t incidence[held_incidences<LANES>()]; /* this thread's first entries; -1: none */
+    float4 *
+        frame; /* in single precision the frame of entry k is frame[k * blockDim.x], in shared memory: a
+                      barrier over all blocks empties the first-level cache */
 };
 
-/* Loads what this thread keeps of its first body. bodies: range of the bodies of its block. */
-template <int LANES> static __device__ inline void load_held_body(int2 bodies, HeldBody<LANES> &h)
+/* The contact of a body's entry in `incidence`. */
+template <bool GENERAL> static __device__ inline int entry_contact(int32_t incidence)
+{
+    return GENERAL ? incidence_contact(args.op, incidence) : incidence >> 1;
+}
+
+/* Keep the frame of contact i for entry k of the body, and get it again; in double precision, where frames do not fit
+ * into shared memory, it is loaded. */
+template <int LANES>
+static __device__ inline void keep_frame(const HeldBody<LANES> &h, int k, int i, float)
+{
+    float f[4];
+    load_frame(i, f);
+    h.frame[k * (int)blockDim.x] = make_float4(f[0], f[1], f[2], f[3]);
+}
+
+template <int LANES>
+static __device__ inline void keep_frame(const HeldBody<LANES> &, int, int, double)
+{
+}
+
+template <int LANES>
+static __device__ inline void kept_frame(const HeldBody<LANES> &h, int k, int, float (&frame)[4])
+{
+    const float4 f = h.frame[k * (int)blockDim.x];
+    frame[0] = f.x;
+    frame[1] = f.y;
+    frame[2] = f.z;
+    frame[3] = f.w;
+}
+
+template <int LANES>
+static __device__ inline void kept_frame(const HeldBody<LANES> &, int, int i, double (&frame)[4])
+{
+    load_frame(i, frame);
+}
+
+/* Loads what this thread keeps of its first body. bodies: range of the bodies of its block; frames: shared memory,
+ * blockDim.x times held_incidences() of them in single precision. */
+template <class T, bool GENERAL, int LANES>
+static __device__ inline void load_held_body(int2 bodies, float4 *frames, HeldBody<LANES> &h)
 {
     const int lane = (int)threadIdx.x % LANES;
     const int b = bodies.x + (int)threadIdx.x / LANES;
     h.span = b < bodies.y ? incidence_span(b) : make_int2(0, 0);
     h.block_summed = h.span.y - h.span.x > BLOCK_SUM_ABOVE;
+    h.frame = frames + threadIdx.x;
     for (int k = 0; k < held_incidences<LANES>(); k++) {
         int at = h.span.x + lane + k * LANES;
         h.incidence[k] = at < h.span.y ? args.op.incidence[at] : -1;
+        if (h.incidence[k] >= 0)
+            keep_frame(h, k, entry_contact<GENERAL>(h.incidence[k]), T(0));
     }
 }
 
@@ -90,9 +135,9 @@ static __device__ inline void sum_held_impulses(const T *x, const HeldBody<LANES
     T frame[HELD][4] = {}, local[HELD][ROWS] = {};
     for (int k = 0; k < HELD; k++)
         if (h.incidence[k] >= 0) {
-            int i = GENERAL ? incidence_contact(args.op, h.incidence[k]) : h.incidence[k] >> 1;
+            int i = entry_contact<GENERAL>(h.incidence[k]);
             load_vector<ROWS>(x, i, local[k]);
-            load_frame(i, frame[k]);
+            kept_frame(h, k, i, frame[k]);
         }
     for (int k = 0; k < HELD; k++)
         add_contact_impulse<T, ROWS, GENERAL>(h.incidence[k], frame[k], local[k], sum);
@@ -150,11 +195,12 @@ static __device__ inline void await_warp()
 #endif
 }
 
-/* Computes *state, in shared memory, after a step with these tallies: by the last warp of the block, which has the
- * fewest bodies; other threads return. check: the step measured the residual. */
+/* Computes *state and *next, both in shared memory, after a step with these tallies: by the last warp of the block,
+ * which has the fewest bodies; other threads return. check: the step measured the residual; next: scalars of the step
+ * before, then of the next one. */
 template <bool MOMENTUM, bool FLOAT>
 static __device__ inline void update_resident_state(const CuTally *tally, bool check,
-                                                    IterateState *state)
+                                                    IterateState *state, StepScalars *next)
 {
     __shared__ double sums[ITERATE_SUMS];
     const int lane = (int)threadIdx.x - ((int)blockDim.x - RESIDENT_WARP);
@@ -165,8 +211,10 @@ static __device__ inline void update_resident_state(const CuTally *tally, bool c
     if (MOMENTUM && !check && lane == 0)
         sums[RESTART] = read_restart(tally, state->momentum.restart_scale);
     await_warp();
-    if (lane == 0)
+    if (lane == 0) {
         *state = state_after_step<MOMENTUM, FLOAT>(*state, check, sums);
+        *next = step_scalars(*state, next->mu);
+    }
 }
 
 /* ---- contacts ---- */
@@ -316,15 +364,25 @@ template <class T, int ROWS, bool GENERAL, bool MOMENTUM, bool EXACT>
 static __global__ void __launch_bounds__(resident_threads<T, MOMENTUM>(), 1)
     iterate_resident(ResidentRun run)
 {
+    enum {
+        LANES = resident_lanes<MOMENTUM>(),
+        FRAMES = sizeof(T) == sizeof(float)
+                     ? held_incidences<LANES>() * resident_threads<T, MOMENTUM>()
+                     : 1
+    };
     __shared__ IterateState state;
+    __shared__ StepScalars scalars;
+    __shared__ float4 frames[FRAMES];
     HeldContact<T, ROWS> held[RESIDENT_PER_THREAD];
-    HeldBody<resident_lanes<MOMENTUM>()> body;
+    HeldBody<LANES> body;
     const int2 contacts = block_range(args.op.blocks), bodies = block_range(args.op.bodies);
     unsigned goal = 0;
     T *x = (T *)args.x[0];
-    if (threadIdx.x == 0)
+    if (threadIdx.x == 0) {
         state = run.state;
-    load_held_body(bodies, body);
+        scalars = step_scalars(state, common_friction<ROWS>());
+    }
+    load_held_body<T, GENERAL>(bodies, frames, body);
     compute_block_velocities<T, ROWS, GENERAL>((const T *)args.x[MOMENTUM], bodies, body);
     await_all_blocks(run.arrived, goal);
     FOR_HELD(i, k)
@@ -335,12 +393,12 @@ static __global__ void __launch_bounds__(resident_threads<T, MOMENTUM>(), 1)
         compute_block_velocities<T, ROWS, GENERAL>(x, bodies, body);
         if (t > 0)
             update_resident_state<MOMENTUM, sizeof(T) == sizeof(float)>(args.tally[~t & 1], check,
-                                                                        &state);
+                                                                        &state, &scalars);
         await_all_blocks(run.arrived, goal);
         if (t == run.steps || state.stop)
             break;
         check = (run.phase + t) % run.check == 0 || t + 1 == run.steps;
-        const StepScalars c = step_scalars<ROWS>(state);
+        const StepScalars c = scalars;
         if (check)
             step_held<T, ROWS, GENERAL, MOMENTUM, EXACT, true>(c, contacts, held,
                                                                args.tally[t & 1]);

@@ -377,6 +377,17 @@ static __device__ inline void block_velocity(const CuView<double> &c, const CuMo
         u[k] = motion.product[(int64_t)i * ROWS + k];
 }
 
+/* u = S (u + E S x) at block i, with u = N S x before. x: block i of x; s = (s_n, s_t) of the block. */
+template <int ROWS>
+static __device__ inline void scale_velocity(const CuView<double> &c, int i, double2 s,
+                                             const double (&x)[ROWS], double (&u)[ROWS])
+{
+    if (c.compliance)
+        u[0] += c.compliance[i] * s.x * x[0];
+    for (int k = 0; k < ROWS; k++)
+        u[k] *= k ? s.y : s.x;
+}
+
 /* u = S (N + E) S x at block i, plus S q if `motion` was computed with offset. x: block i of x; motion:
  * cu_compute_motion of x in the same metric; s = (s_n, s_t) of the block. */
 template <int ROWS>
@@ -385,10 +396,7 @@ static __device__ inline void scaled_gradient(const CuView<double> &c, const CuM
                                               double (&u)[ROWS])
 {
     block_velocity(c, motion, i, u);
-    if (c.compliance)
-        u[0] += c.compliance[i] * s.x * x[0];
-    for (int k = 0; k < ROWS; k++)
-        u[k] *= k ? s.y : s.x;
+    scale_velocity(c, i, s, x, u);
 }
 
 /* ---- sets ---- */
