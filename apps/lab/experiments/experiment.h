@@ -46,7 +46,7 @@ typedef struct Experiment {
      * these solvers are not run. */
     int other_iterations;
     /* Adds tables and the paper's statements to the set. All iterations were divided by `divisor`: 1, or 10 with
-     * --quick. With --quick the problems differ from the paper's, so its figures and statements are omitted. */
+     * --quick. With --quick the problems differ from the paper's, so that its figures are omitted. */
     void (*conclude)(LabSet *set, int divisor);
 } Experiment;
 
@@ -60,6 +60,31 @@ int experiment_count(void);
 const Experiment *experiment_get(int index);
 /* Returns the experiment of this name; NULL, after a usage message that suggests the nearest name, if there is none. */
 const Experiment *experiment_find(const CliCommand *command, const char *name);
+
+/* ---- running (experiment_run.c) ---- */
+
+/* A run of an experiment. The problems' files are stored in the set's directory beside the results. Their names contain
+ * a hash of all that defines a problem, so that a stopped experiment goes on without simulating its scenes again. */
+typedef struct ExperimentSession {
+    const Experiment *experiment;
+    LabSet *set;
+    int threads;
+    bool quick, quiet, fresh;
+    /* made by experiment_open */
+    int divisor; /* number by which iterations are divided: 1, or 10 with --quick */
+    char **path; /* paths of the problem files, one per case */
+    TalusPool *pool;
+} ExperimentSession;
+
+/* Prepares the set for the cases and adds notes on the experiment. The caller opens the set (lab_set_open) and calls
+ * experiment_close, even after a failure, when the set is cleared. */
+TalusStatus experiment_open(ExperimentSession *session);
+/* Adds notes about missing solvers, then makes and solves the problems of all cases, until a signal. */
+TalusStatus experiment_run_cases(ExperimentSession *session);
+/* Adds the experiment's tables, figures and statements and writes all results; after a signal writes the results
+ * alone. */
+TalusStatus experiment_conclude(ExperimentSession *session);
+void experiment_close(ExperimentSession *session);
 
 /* Writes the label of a run in the results. */
 void experiment_format_label(const BenchRun *run, int divisor, char label[LAB_TEXT]);
