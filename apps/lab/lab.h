@@ -318,7 +318,7 @@ typedef struct LabSearch {
     int solutions;
 } LabSearch;
 
-enum { LAB_NOTES = 32, LAB_FIGURES = 16 }; /* maximum numbers in a set */
+enum { LAB_NOTES = 96, LAB_FIGURES = 64 }; /* maximum numbers in a set */
 
 /* The results of one call of `talus solve` or `talus bench`, with all that the report shows. */
 typedef struct LabSet {
@@ -334,6 +334,8 @@ typedef struct LabSet {
     int search_count;
     LabTable **tables; /* any number; a table stays where it is while others are added */
     int table_count;
+    LabTable
+        *claims; /* one of the tables: statements of a paper (experiments/claims.h); NULL: none */
     LabFigure *figures[LAB_FIGURES];
     int figure_count;
     char *notes[LAB_NOTES];

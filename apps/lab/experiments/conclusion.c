@@ -1,11 +1,7 @@
-/* lab/experiments/conclusion.c - helpers of Experiment.conclude: find results and rows of traces, and tabulate the
- * paper's statements. */
+/* lab/experiments/conclusion.c - helpers of Experiment.conclude: find results and rows of traces. */
 #include "experiment.h"
 
-#include "base/status.h"
-
 #include <math.h>
-#include <stdarg.h>
 #include <string.h>
 
 void experiment_format_label(const BenchRun *run, int divisor, char label[LAB_TEXT])
@@ -56,20 +52,4 @@ double experiment_best_objective(const LabSet *set, int problem)
             best = fmin(best, r->objective);
     }
     return best;
-}
-
-LabTable *experiment_add_claims(LabSet *set)
-{
-    return lab_set_add_table(set, "What the paper states, and what is found here",
-                             "statement\tholds\tfound");
-}
-
-void experiment_add_verdict(LabTable *claims, const char *subject, const char *statement,
-                            const char *holds, const char *format, ...)
-{
-    char text[LAB_TEXT];
-    TALUS_FORMAT(text, format);
-    lab_table_add_cell(claims, "%s%s%s", subject, subject[0] ? ": " : "", statement);
-    lab_table_add_cell(claims, "%s", holds);
-    lab_table_add_cell(claims, "%s", text);
 }

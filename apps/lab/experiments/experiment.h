@@ -6,7 +6,7 @@
 #ifndef TALUS_CLI_EXPERIMENT_H
 #define TALUS_CLI_EXPERIMENT_H
 
-#include "lab/lab.h"
+#include "claims.h"
 
 enum { BENCH_ASSIGNMENTS = 6 }; /* maximum number of assignments of a case */
 
@@ -101,18 +101,6 @@ const double *experiment_find_row_at(const LabResult *result, int iteration);
 const double *experiment_find_row_below(const LabResult *result, LabColumn column, double value);
 /* Returns the smallest final objective of the problem's measured results; INFINITY: none. */
 double experiment_best_objective(const LabSet *set, int problem);
-
-/* Adds an empty table for statements of the paper, whether they hold, and the findings. */
-LabTable *experiment_add_claims(LabSet *set);
-/* Adds a row to a table of experiment_add_claims: the statement, about the case or model `subject` ("": none); the word
- * `holds`, such as "in part"; the formatted finding. experiment_add_claim and experiment_add_claim_of take true or
- * false for `holds`. */
-void experiment_add_verdict(LabTable *claims, const char *subject, const char *statement,
-                            const char *holds, const char *format, ...) CLI_PRINTF(5, 6);
-#define experiment_add_claim_of(claims, subject, statement, holds, ...) \
-    experiment_add_verdict(claims, subject, statement, (holds) ? "yes" : "no", __VA_ARGS__)
-#define experiment_add_claim(claims, statement, holds, ...) \
-    experiment_add_claim_of(claims, "", statement, holds, __VA_ARGS__)
 
 /* heyn.c, preclik.c, petra.c */
 extern const Experiment heyn_1, heyn_2, heyn_3, preclik, petra_opt;

@@ -59,7 +59,8 @@ static TalusStatus hash_case(const BenchCase *c, const char *scene, uint64_t *ou
 }
 
 /* Makes steps up to the time of the case, or until a signal; shows the time on a terminal. */
-static TalusStatus settle_world(const ExperimentSession *session, TalusWorld *world, const BenchCase *c)
+static TalusStatus settle_world(const ExperimentSession *session, TalusWorld *world,
+                                const BenchCase *c)
 {
     double last = 0.0;
     bool draw = !session->quiet && isatty(STDERR_FILENO);
@@ -123,8 +124,8 @@ static TalusStatus write_problem(TalusProblem *problem, const BenchCase *c, cons
 
 /* Writes the problem of the world's next step to `path`, with the number of contacts and the heaviest mass that the
  * case gives, if any. */
-static TalusStatus write_next_problem(const ExperimentSession *session, const BenchCase *c, TalusWorld *world,
-                                      const char *path)
+static TalusStatus write_next_problem(const ExperimentSession *session, const BenchCase *c,
+                                      TalusWorld *world, const char *path)
 {
     TalusWorld *wide = NULL;
     TalusProblem *problem;
@@ -168,7 +169,8 @@ static TalusStatus make_problem_file(const ExperimentSession *session, const Ben
 
 /* Sets the path of the case's problem file. If an earlier case has the same hash, because it differs in its friction
  * model alone, its path is used and *shared is true. */
-static TalusStatus set_problem_path(ExperimentSession *session, int index, uint64_t hash, bool *shared)
+static TalusStatus set_problem_path(ExperimentSession *session, int index, uint64_t hash,
+                                    bool *shared)
 {
     char ending[32];
     snprintf(ending, sizeof ending, "-%016" PRIx64 ".talus", hash);
@@ -210,7 +212,8 @@ static TalusStatus open_case(ExperimentSession *session, int index)
 /* ---- the runs ---- */
 
 /* Runs one solver of the experiment on a problem, or reuses its stored result, and prints the result. */
-static TalusStatus run_solver(ExperimentSession *session, int problem, const BenchRun *run, double seconds)
+static TalusStatus run_solver(ExperimentSession *session, int problem, const BenchRun *run,
+                              double seconds)
 {
     char label[LAB_TEXT];
     const BenchCase *c = &session->experiment->cases[problem];
@@ -226,8 +229,7 @@ static TalusStatus run_solver(ExperimentSession *session, int problem, const Ben
                   .trace = true};
     LabResult *result;
     bool reused;
-    TALUS_TRY(
-        lab_set_run_job(session->set, problem, &job, session->quiet, &result, &reused));
+    TALUS_TRY(lab_set_run_job(session->set, problem, &job, session->quiet, &result, &reused));
     if (session->quiet)
         return TALUS_OK;
     fprintf(stderr, "talus: %s, %s: ", session->set->problems[problem].name, label);

@@ -173,7 +173,7 @@ static double get_seconds(const LabSet *set, int c, const char *solver)
 }
 
 /* Judges whether CHOL ends by OOQP's rule, a mean product of at most 1e-8, within 40 iterations in both cases. */
-static void claim_gap(LabTable *claims, const LabSet *set)
+static void claim_gap(LabSet *set)
 {
     bool holds = true;
     char text[LAB_TEXT] = "";
@@ -188,38 +188,43 @@ static void claim_gap(LabTable *claims, const LabSet *set)
             (size_t)snprintf(text + used, sizeof text - used, "%s%d iterations, mean product %.1e",
                              c ? "; " : "", r->iterations, mean);
     }
-    experiment_add_claim(claims,
-                         "interior point by Cholesky: OOQP's rule holds after 31 to 33 iterations",
-                         holds, "%s; at most 40 allowed", text);
+    claims_add(
+        set,
+        &(Claim){.statement = "interior point by Cholesky: OOQP's rule holds after 31 to 33 "
+                              "iterations",
+                 .rule = "a mean product of at most 1e-8 J within 40 iterations, both steps"},
+        claim_if(holds), "%s", text);
 }
 
-/* Judges the seconds of solver `other` over those of CHOL: "yes" if at least `low` in both cases, "in part" if above 1
- * in both. Adds nothing if one was not measured. */
-static void claim_ratio(LabTable *claims, const LabSet *set, const char *statement,
-                        const char *other, double low)
+/* Judges the seconds of solver `other` over those of CHOL: the claim holds if at least `low` in both cases, in part if
+ * above 1 in both. */
+static void claim_ratio(LabSet *set, const Claim *claim, const char *other, double low)
 {
     double ratio[CASES];
     for (int c = 0; c < CASES; c++)
         ratio[c] = get_seconds(set, c, other) / get_seconds(set, c, CHOL);
     if (isnan(ratio[SHORT]) || isnan(ratio[LONG]))
-        return;
-    experiment_add_verdict(claims, "", statement,
-                           ratio[SHORT] >= low && ratio[LONG] >= low ? "yes"
-                           : ratio[SHORT] > 1.0 && ratio[LONG] > 1.0 ? "in part"
-                                                                     : "no",
-                           "%.2f and %.2f times", ratio[SHORT], ratio[LONG]);
+        claims_add(set, claim, CLAIM_UNJUDGED, "no result of %s or %s", other, CHOL);
+    else
+        claims_add(set, claim,
+                   claim_if_whole(ratio[SHORT] >= low && ratio[LONG] >= low,
+                                  ratio[SHORT] > 1.0 && ratio[LONG] > 1.0),
+                   "%.2f and %.2f times", ratio[SHORT], ratio[LONG]);
 }
 
-/* Judges the statement that TRON crashes, in the paper for want of memory and in both cases: "yes" if its solves end
- * with an error in both cases, "in part" if in one. Adds nothing if TRON was not run. */
-static void claim_crash(LabTable *claims, const LabSet *set)
+/* Judges the statement that TRON crashes, in the paper for want of memory and in both cases. */
+static void claim_crash(LabSet *set)
 {
+    const Claim claim = {.statement = "TRON crashes",
+                         .rule = "its solves end with an error for both steps; in part: for one"};
     int crashed = 0, failed = 0, all = 0;
     const LabResult *tron[CASES];
     for (int c = 0; c < CASES; c++) {
         tron[c] = experiment_find_any_result(set, c, TRON);
-        if (!tron[c])
+        if (!tron[c]) {
+            claims_add(set, &claim, CLAIM_UNJUDGED, "no result of %s", TRON);
             return;
+        }
         crashed += tron[c]->outcome == LAB_FAILED;
         for (int i = 0; i < LAB_COUNT(runs); i++) {
             const LabResult *r = experiment_find_any_result(set, c, runs[i].solver);
@@ -227,27 +232,50 @@ static void claim_crash(LabTable *claims, const LabSet *set)
             failed += r && !lab_outcome_is_measured(r->outcome);
         }
     }
-    experiment_add_verdict(claims, "", "TRON crashes",
-                           crashed == CASES ? "yes"
-                           : crashed        ? "in part"
-                                            : "no",
-                           "%d of %d runs end without a result; TRON: %s and %s", failed, all,
-                           lab_outcome_name(tron[SHORT]->outcome),
-                           lab_outcome_name(tron[LONG]->outcome));
+    claims_add(set, &claim, claim_if_whole(crashed == CASES, crashed > 0),
+               "%d of %d runs end without a result; TRON: %s and %s", failed, all,
+               lab_outcome_name(tron[SHORT]->outcome), lab_outcome_name(tron[LONG]->outcome));
+}
+
+/* Judges whether all methods find the same optimum: the largest difference of the objectives of runs that converged to
+ * the tolerance of their table, over their size. */
+static void claim_agreement(LabSet *set)
+{
+    double worst = 0.0;
+    int compared = 0;
+    for (int c = 0; c < CASES; c++) {
+        double best = experiment_best_objective(set, c);
+        for (int i = 0; i < set->result_count; i++) {
+            const LabResult *r = &set->results[i];
+            if (r->problem != c || r->outcome != LAB_CONVERGED || !(r->tolerance > 0.0))
+                continue;
+            worst = fmax(worst, (r->objective - best) / fabs(best));
+            compared++;
+        }
+    }
+    claims_add(set,
+               &(Claim){.statement = "all solvers give comparable results",
+                        .rule = "objectives of runs to 1e-6 of the residual differ by at most 1e-6 "
+                                "of their size"},
+               compared ? claim_if(worst <= 1e-6) : CLAIM_UNJUDGED, "%.1e, over %d runs", worst,
+               compared);
 }
 
 static void conclude(LabSet *set, int divisor)
 {
     for (int c = 0; c < CASES; c++)
         add_case_table(set, c, divisor == 1);
-    if (divisor > 1)
-        return;
-    LabTable *claims = experiment_add_claims(set);
-    claim_gap(claims, set);
-    claim_ratio(claims, set, "the augmented system takes 7 times as long as Cholesky", AUGMENTED,
-                5.0);
-    claim_ratio(claims, set, "BLMVM takes 2 to 3 times as long as Cholesky", BLMVM, 2.0);
-    claim_crash(claims, set);
+    claim_gap(set);
+    claim_ratio(set,
+                &(Claim){.statement = "the augmented system takes 7 times as long as Cholesky",
+                         .rule = "at least 5 times, both steps; in part: longer in both"},
+                AUGMENTED, 5.0);
+    claim_ratio(set,
+                &(Claim){.statement = "BLMVM takes 2 to 3 times as long as Cholesky",
+                         .rule = "at least twice, both steps; in part: longer in both"},
+                BLMVM, 2.0);
+    claim_crash(set);
+    claim_agreement(set);
 }
 
 const Experiment petra_opt = {

@@ -235,9 +235,9 @@ static void conclude(LabSet *set, int divisor)
     add_fig_3_table(set);
     add_fig_4_table(set);
     add_hybrid_table(set);
+    preclik_add_claims(set);
     if (divisor > 1)
         return;
-    preclik_add_claims(set);
     lab_set_add_note(set, "Contacts: %d, %d and %d here, 1,702 in the paper.",
                      talus_problem_blocks(set->problems[preclik_case_index(BOX, 0)].problem),
                      talus_problem_blocks(set->problems[preclik_case_index(BOX, 1)].problem),

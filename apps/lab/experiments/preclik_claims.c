@@ -165,41 +165,41 @@ static SortedRatios compare_iterations(const LabSet *set, int model_a, const cha
 
 /* ---- the paper's statements ---- */
 
-/* Adds a statement about ratios: "yes" if all are in [low, high] and none is unreached; else "in part" if the median is
- * at least `low`; else "no". */
-static void claim_ratio(LabTable *claims, const char *statement, const SortedRatios *r, double low,
+/* Adds a statement about ratios: it holds if all are in [low, high] and none is unreached; else in part if the median
+ * is at least `low`. */
+static void claim_ratio(LabSet *set, const char *statement, const SortedRatios *r, double low,
                         double high)
 {
     bool all = r->count && !r->unreached && get_min(r) >= low && get_max(r) <= high;
-    char lost[LAB_TEXT] = "";
+    char lost[LAB_TEXT] = "", rule[LAB_TEXT];
+    snprintf(rule, sizeof rule,
+             "%g to %g times at all marks and states; in part: the median at least %g times", low,
+             high, low);
     if (r->unreached)
         snprintf(lost, sizeof lost, "; %d of %d pairs lack one that gets there", r->unreached,
                  r->unreached + r->count);
-    experiment_add_verdict(claims, "", statement,
-                           all                    ? "yes"
-                           : get_median(r) >= low ? "in part"
-                                                  : "no",
-                           "%.1f times, from %.1f to %.1f%s", get_median(r), get_min(r), get_max(r),
-                           lost);
+    claims_add(set, &(Claim){.statement = statement, .rule = rule},
+               r->count + r->unreached == 0 ? CLAIM_UNJUDGED
+                                            : claim_if_whole(all, get_median(r) >= low),
+               "%.1f times, from %.1f to %.1f%s", get_median(r), get_min(r), get_max(r), lost);
 }
 
 /* Judges the statements about how many more iterations one solver or model needs than another. */
-static void claim_speed(LabTable *claims, const LabSet *set)
+static void claim_speed(LabSet *set)
 {
     SortedRatios r = compare_iterations(set, FRICTIONLESS, "pgs", FRICTIONLESS, CPG_PAPER);
-    claim_ratio(claims, "frictionless: PGS needs twice the iterations of CPG", &r, 1.5, 3.0);
+    claim_ratio(set, "frictionless: PGS needs twice the iterations of CPG", &r, 1.5, 3.0);
     r = compare_iterations(set, BOX, "pgs", BOX, CPG_PAPER);
-    claim_ratio(claims, "box: PGS needs twice the iterations of CPG", &r, 1.5, 3.0);
+    claim_ratio(set, "box: PGS needs twice the iterations of CPG", &r, 1.5, 3.0);
     r = compare_iterations(set, BOX, "pgs", BOX, "cpg");
-    claim_ratio(claims, "the same with CPG in our metric, one product", &r, 1.5, 3.0);
+    claim_ratio(set, "the same with CPG in our metric, one product", &r, 1.5, 3.0);
     r = compare_iterations(set, BOX, CPG_PAPER, FRICTIONLESS, CPG_PAPER);
-    claim_ratio(claims, "CPG needs three times as many on the box as without friction", &r, 2.0,
-                4.5);
+    claim_ratio(set, "CPG needs three times as many on the box as without friction", &r, 2.0, 4.5);
     r = compare_iterations(set, BOX, "pgs", FRICTIONLESS, "pgs");
-    claim_ratio(claims, "PGS likewise", &r, 2.0, 4.5);
+    claim_ratio(set, "PGS likewise", &r, 2.0, 4.5);
     r = compare_iterations(set, PYRAMID, "pgs", CONE, "gs-disc");
-    claim_ratio(claims, "PGS on the pyramid takes slightly more than gs-disc on the circular cone",
-                &r, 1.0, 1.5);
+    claim_ratio(set, "PGS on the pyramid takes slightly more than gs-disc on the circular cone", &r,
+                1.0, 1.5);
 }
 
 /* Returns the products per iteration of CPG_PAPER in the first state. */
@@ -210,13 +210,15 @@ static double products_per_iteration(const LabSet *set, int model)
 }
 
 /* Judges whether CPG's advantage over PGS is less than half as large on the pyramid as on the box. */
-static void claim_pyramid(LabTable *claims, const LabSet *set)
+static void claim_pyramid(LabSet *set)
 {
     SortedRatios box = compare_iterations(set, BOX, "pgs", BOX, CPG_PAPER);
     SortedRatios pyramid = compare_iterations(set, PYRAMID, "pgs", PYRAMID, CPG_PAPER);
-    experiment_add_claim(
-        claims, "strong friction spoils CPG on the pyramid",
-        get_median(&pyramid) < 0.5 * get_median(&box),
+    claims_add(
+        set,
+        &(Claim){.statement = "strong friction spoils CPG on the pyramid",
+                 .rule = "its advantage over PGS there is less than half of that on the box"},
+        claim_if(get_median(&pyramid) < 0.5 * get_median(&box)),
         "PGS needs %.1f times CPG's iterations there, %.1f times on the box; %.1f and "
         "%.1f products each",
         get_median(&pyramid), get_median(&box), products_per_iteration(set, PYRAMID),
@@ -224,7 +226,7 @@ static void claim_pyramid(LabTable *claims, const LabSet *set)
 }
 
 /* Judges the paper's statement about errors "in the beginning", taken as the first three iterations. */
-static void claim_beginning(LabTable *claims, const LabSet *set)
+static void claim_beginning(LabSet *set)
 {
     enum { BEGINNING = 3 };
     int faster = 0, states = 0;
@@ -237,9 +239,11 @@ static void claim_beginning(LabTable *claims, const LabSet *set)
         faster += experiment_find_row_at(pgs, BEGINNING)[LAB_VELOCITY_ERROR] <
                   experiment_find_row_at(cpg, BEGINNING)[LAB_VELOCITY_ERROR];
     }
-    experiment_add_claim(claims, "at first PGS's velocity error falls faster than CPG's",
-                         states && faster == states, "after %d iterations in %d of %d states",
-                         BEGINNING, faster, states);
+    claims_add(set,
+               &(Claim){.statement = "at first PGS's velocity error falls faster than CPG's",
+                        .rule = "smaller after three iterations in all states; in part: in some"},
+               states ? claim_if_whole(faster == states, faster > 0) : CLAIM_UNJUDGED,
+               "after %d iterations in %d of %d states", BEGINNING, faster, states);
 }
 
 /* Medians over the states of the figures of Coupling. */
@@ -256,24 +260,23 @@ static Coupling find_median_coupling(const LabSet *set, const char *solver)
     return (Coupling){get_median(&levels), get_median(&changes), get_median(&spread)};
 }
 
-/* Judges the statement that Newton's error and residual are "only loosely related". "yes": the correlation of levels is
- * below 0.7 and below those of PGS and CPG, and the spread is above theirs; "in part": all but the 0.7. */
-static void claim_loose_coupling(LabTable *claims, const LabSet *set, int newton,
-                                 const char *statement)
+/* Judges the statement that Newton's error and residual are "only loosely related". */
+static void claim_loose_coupling(LabSet *set, int newton, const char *statement)
 {
     Coupling n = find_median_coupling(set, preclik_compared[newton]),
              p = find_median_coupling(set, "pgs");
     Coupling c = find_median_coupling(set, "cpg");
     bool loose = n.levels < 0.7, looser = n.levels < fmin(p.levels, c.levels);
     bool wider = n.spread > fmax(p.spread, c.spread);
-    experiment_add_verdict(claims, "", statement,
-                           loose && looser && wider ? "yes"
-                           : looser && wider        ? "in part"
-                                                    : "no",
-                           "levels correlate by %.2f (PGS %.2f, CPG %.2f), changes by %.2f (%.2f, "
-                           "%.2f); spread %.0f (%.0f, %.0f)",
-                           n.levels, p.levels, c.levels, n.changes, p.changes, c.changes, n.spread,
-                           p.spread, c.spread);
+    claims_add(set,
+               &(Claim){.statement = statement,
+                        .rule = "levels correlate by less than 0.7 and less than those of PGS and "
+                                "CPG, with a wider spread; in part: all but the 0.7"},
+               claim_if_whole(loose && looser && wider, looser && wider),
+               "levels correlate by %.2f (PGS %.2f, CPG %.2f), changes by %.2f (%.2f, "
+               "%.2f); spread %.0f (%.0f, %.0f)",
+               n.levels, p.levels, c.levels, n.changes, p.changes, c.changes, n.spread, p.spread,
+               c.spread);
 }
 
 /* Returns the seconds over all states; INFINITY unless the solver converged in each. */
@@ -300,34 +303,37 @@ static double find_worst_residual(const LabSet *set, int model, const char *solv
     return worst;
 }
 
-/* Judges whether Newton (ssn) is inferior. Without friction and on the box by times: "in part" within a factor of two,
+/* Judges whether Newton (ssn) is inferior. Without friction and on the box by times: in part within a factor of two,
  * because other programs may disturb the times. On the pyramid by final residuals, unless one is missing. */
-static void claim_newton(LabTable *claims, const LabSet *set)
+static void claim_newton(LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= BOX; model++) {
         double ssn = sum_seconds(set, model, "ssn"), pgs = sum_seconds(set, model, "pgs");
         double cpg = sum_seconds(set, model, "cpg"), best = fmin(pgs, cpg);
-        experiment_add_verdict(
-            claims, preclik_models[model], "Newton is inferior",
-            ssn > 2.0 * best   ? "yes"
-            : ssn < 0.5 * best ? "no"
-                               : "in part",
+        claims_add(
+            set,
+            &(Claim){.subject = preclik_models[model],
+                     .statement = "Newton is inferior",
+                     .rule = "more than twice the seconds of the better of PGS and CPG; in part: "
+                             "more than half of them"},
+            claim_if_whole(ssn > 2.0 * best, !(ssn < 0.5 * best)),
             "seconds to 1e-9, all states: Newton %.2f, PGS %.2f, CPG %.2f; with the "
             "least of our own it ends at %.0e",
             ssn, pgs, cpg, find_worst_residual(set, model, SSN_PLAIN));
     }
     double ssn = find_worst_residual(set, PYRAMID, "ssn"),
            pgs = find_worst_residual(set, PYRAMID, "pgs");
-    if (isnan(ssn) || isnan(pgs))
-        return;
-    experiment_add_claim(claims, "pyramid: Newton is inferior", ssn > pgs,
-                         "worst end: Newton %.0e after 200 iterations, PGS %.0e after 5,000", ssn,
-                         pgs);
+    claims_add(set,
+               &(Claim){.subject = "pyramid",
+                        .statement = "Newton is inferior",
+                        .rule = "its worst residual at the end, of all states, is above PGS's"},
+               isnan(ssn) || isnan(pgs) ? CLAIM_UNJUDGED : claim_if(ssn > pgs),
+               "worst end: Newton %.0e, PGS %.0e, which has 25 times as many iterations", ssn, pgs);
 }
 
 /* Judges whether sweeps before Newton (gs-ssn) help. Compares factorisations in each state, but times as sums over the
  * states, because other programs may disturb times. */
-static void claim_hybrid(LabTable *claims, const LabSet *set)
+static void claim_hybrid(LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= PYRAMID; model++) {
         int fewer = 0, lost = 0;
@@ -335,19 +341,24 @@ static void claim_hybrid(LabTable *claims, const LabSet *set)
         for (int state = 0; state < STATES; state++) {
             const LabResult *n = preclik_find_result(set, model, state, "ssn");
             const LabResult *h = preclik_find_result(set, model, state, "gs-ssn");
-            if (!n || !h)
-                return;
+            if (!n || !h) {
+                lost = -1;
+                break;
+            }
             bool solved = h->outcome == LAB_CONVERGED, alone = n->outcome != LAB_CONVERGED;
             lost += alone;
             fewer += solved && (alone || h->factorisations < n->factorisations);
             newton += n->seconds;
             hybrid += solved ? h->seconds : INFINITY;
         }
-        experiment_add_verdict(
-            claims, preclik_models[model], "sweeps before Newton are of advantage",
-            fewer == STATES && hybrid < newton ? "yes"
-            : fewer || hybrid < newton         ? "in part"
-                                               : "no",
+        claims_add(
+            set,
+            &(Claim){.subject = preclik_models[model],
+                     .statement = "sweeps before Newton are of advantage",
+                     .rule = "fewer factorisations in all states and less time over all; in part: "
+                             "one of these, or some states"},
+            lost < 0 ? CLAIM_UNJUDGED
+                     : claim_if_whole(fewer == STATES && hybrid < newton, fewer || hybrid < newton),
             "fewer factorisations in %d of %d states, %.1f times as fast over all; "
             "Newton alone fails on %d",
             fewer, STATES, newton / hybrid, lost);
@@ -356,23 +367,36 @@ static void claim_hybrid(LabTable *claims, const LabSet *set)
 
 /* Judges how the changes of states decay. Counts for each solver the states in which the decay that the paper states
  * fits better: linear for Newton, exponential for PGS and CPG. */
-static void claim_decay(LabTable *claims, const LabSet *set)
+static void claim_decay(LabSet *set)
 {
     int as_stated[COMPARED] = {0}, states = 0;
+    bool missing = false;
     for (int state = 0; state < STATES; state++, states++)
         for (int s = 0; s < COMPARED; s++) {
             const LabResult *r = preclik_find_result(set, BOX, state, preclik_compared[s]);
-            if (!r)
-                return;
+            if (!r) {
+                missing = true;
+                continue;
+            }
             Decay d = preclik_find_decay(r);
             as_stated[s] += s >= SSN ? d.linear > d.exponential : d.exponential > d.linear;
         }
-    experiment_add_claim(claims, "changes of the active set fall exponentially in PGS and CPG",
-                         as_stated[PGS] + as_stated[CPG] == 2 * states, "in %d and %d of %d states",
-                         as_stated[PGS], as_stated[CPG], states);
-    experiment_add_claim(claims, "and only linearly in Newton", as_stated[SSN] == states,
-                         "in %d of %d states; with the least of our own in %d", as_stated[SSN],
-                         states, as_stated[PLAIN]);
+    claims_add(set,
+               &(Claim){.statement = "changes of the active set fall exponentially in PGS and CPG",
+                        .rule = "an exponential fits better than a line in all states; in part: in "
+                                "some"},
+               missing ? CLAIM_UNJUDGED
+                       : claim_if_whole(as_stated[PGS] + as_stated[CPG] == 2 * states,
+                                        as_stated[PGS] + as_stated[CPG] > 0),
+               "in %d and %d of %d states", as_stated[PGS], as_stated[CPG], states);
+    claims_add(set,
+               &(Claim){.statement = "and only linearly in Newton",
+                        .rule = "a line fits better than an exponential in all states; in part: in "
+                                "some"},
+               missing ? CLAIM_UNJUDGED
+                       : claim_if_whole(as_stated[SSN] == states, as_stated[SSN] > 0),
+               "in %d of %d states; with the least of our own in %d", as_stated[SSN], states,
+               as_stated[PLAIN]);
 }
 
 /* Writes "pgs 1e-03, ...": the final residuals of the solvers on a case, by preclik_final_residual; returns true if one
@@ -394,7 +418,7 @@ static bool list_final_residuals(const LabSet *set, int problem, const char *con
 }
 
 /* Judges whether all solvers fail on the cases with mu 3. */
-static void claim_failure_at_strong_friction(LabTable *claims, const LabSet *set)
+static void claim_failure_at_strong_friction(LabSet *set)
 {
     static const char *const on_pyramid[] = {"pgs", CPG_PAPER, "ssn"}, *const on_cone = "gs-disc";
     char pyramid[LAB_TEXT] = "", cone[LAB_TEXT] = "";
@@ -403,33 +427,32 @@ static void claim_failure_at_strong_friction(LabTable *claims, const LabSet *set
     bool solved =
         list_final_residuals(set, STRONG_PYRAMID, on_pyramid, LAB_COUNT(on_pyramid), pyramid);
     solved = list_final_residuals(set, STRONG_CONE, &on_cone, 1, cone) || solved;
-    experiment_add_claim(claims, "all solvers can fail on cones if friction is strong enough",
-                         !solved, "at mu 3 they end at %s, %s", pyramid, cone);
+    claims_add(set,
+               &(Claim){.statement = "all solvers can fail on cones if friction is strong enough",
+                        .rule = "at mu 3 no solver of pyramid or cone converges"},
+               claim_if(!solved), "at mu 3 they end at %s, %s", pyramid, cone);
 }
 
 /* Judges the statements about the convex cone and about enumeration. */
-static void claim_convex(LabTable *claims, const LabSet *set)
+static void claim_convex(LabSet *set)
 {
     SortedRatios r = compare_iterations(set, CONVEX_CONE, "lbfgs-fb", BOX, "lbfgs-fb");
-    claim_ratio(claims, "solvers of the convex cone should converge like those of the box", &r, 0.0,
+    claim_ratio(set, "solvers of the convex cone should converge like those of the box", &r, 0.0,
                 2.0);
     r = compare_iterations(set, PYRAMID, "bgs-enum", PYRAMID, "pgs");
-    claim_ratio(claims, "spheres: enumerating each contact's cases is the same as PGS", &r, 1.0,
-                1.0);
+    claim_ratio(set, "spheres: enumerating each contact's cases is the same as PGS", &r, 1.0, 1.0);
 }
 
 void preclik_add_claims(LabSet *set)
 {
-    LabTable *claims = experiment_add_claims(set);
-    claim_speed(claims, set);
-    claim_pyramid(claims, set);
-    claim_beginning(claims, set);
-    claim_loose_coupling(claims, set, SSN,
-                         "Newton's residual says little about its velocity error");
-    claim_loose_coupling(claims, set, PLAIN, "the same of Newton with the least of our own");
-    claim_newton(claims, set);
-    claim_hybrid(claims, set);
-    claim_decay(claims, set);
-    claim_failure_at_strong_friction(claims, set);
-    claim_convex(claims, set);
+    claim_speed(set);
+    claim_pyramid(set);
+    claim_beginning(set);
+    claim_loose_coupling(set, SSN, "Newton's residual says little about its velocity error");
+    claim_loose_coupling(set, PLAIN, "the same of Newton with the least of our own");
+    claim_newton(set);
+    claim_hybrid(set);
+    claim_decay(set);
+    claim_failure_at_strong_friction(set);
+    claim_convex(set);
 }

@@ -6,7 +6,7 @@
 #define TALUS_CLI_WORLDS_H
 
 #include "base/status.h"
-#include "lab/lab.h"
+#include "claims.h"
 
 enum {
     WORLDS_ROWS = 14,        /* number of benchmarks */
