@@ -334,8 +334,8 @@ typedef struct LabSet {
     int search_count;
     LabTable **tables; /* any number; a table stays where it is while others are added */
     int table_count;
-    LabTable
-        *claims; /* one of the tables: statements of a paper (experiments/claims.h); NULL: none */
+    /* One of the tables, with the title LAB_CLAIMS_TITLE: statements of a paper (experiments/claims.h); NULL: none. */
+    LabTable *claims;
     LabFigure *figures[LAB_FIGURES];
     int figure_count;
     char *notes[LAB_NOTES];
@@ -381,6 +381,7 @@ TalusStatus lab_explain_missed_tolerance(LabSet *set, int problem, const char *s
 LabTable *lab_set_add_table(LabSet *set, const char *title, const char *headings);
 /* Adds a figure without curves to the set, which has at most LAB_FIGURES; x and y are the labels of the axes. */
 LabFigure *lab_set_add_figure(LabSet *set, const char *title, const char *x, const char *y);
+#define LAB_CLAIMS_TITLE "What the paper states, and what is found here"
 #define LAB_STORE_NAME "results.json"
 /* Writes set->dir/results.json, from which a later call takes results. */
 TalusStatus lab_store_write(const LabSet *set);
@@ -389,6 +390,12 @@ TalusStatus lab_page_write(const LabSet *set);
 /* Reads set->dir/results.json, if it exists, into set->stored and set->stored_title; skips results that were
  * interrupted or are incomplete. */
 TalusStatus lab_store_read(LabSet *set);
+/* Reads tables, figures and notes from set->dir/results.json into the set, if that has the title of the set, is
+ * complete and was written by this version; *found tells. */
+TalusStatus lab_store_read_shown(LabSet *set, bool *found);
+/* Moves the tables, except the claims, and the figures of `from` to `to`, with "NAME: " before their titles, and its
+ * notes. */
+void lab_set_move_shown(LabSet *from, LabSet *to, const char *name);
 /* Adds a table with a row per solver of the first problem: numbers of outcomes and cost over all problems. */
 const LabTable *lab_set_add_summary(LabSet *set);
 /* Adds the formatted text, cut to 1023 bytes, as a note of the report; a set has at most LAB_NOTES. */

@@ -318,6 +318,7 @@ static void put_set(void *user, JsonOut *json)
     const LabSet *set = user;
     json_open_object(json, NULL);
     page_write_head(json, set->title, set->kind, set->threads);
+    json_write_bool(json, "complete", set->complete);
     put_notes(json, set);
     json_write_reals(json, "thresholds", thresholds, sizeof thresholds / sizeof *thresholds);
     json_open_array(json, "problems");

@@ -146,6 +146,46 @@ void lab_set_note_missing_solver(LabSet *set, const char *solver)
         lab_set_add_note(set, "%s is not in this build: what needs it is left out.", solver);
 }
 
+/* Puts "NAME: " before a title; what is too long is cut. */
+static void prefix_title(char title[LAB_TEXT], const char *name)
+{
+    char longer[2 * LAB_TEXT];
+    snprintf(longer, sizeof longer, "%s: %s", name, title);
+    longer[LAB_TEXT - 1] = '\0';
+    strcpy(title, longer);
+}
+
+/* Moves the tables of lab_set_move_shown. */
+static void move_tables(LabSet *from, LabSet *to, const char *name)
+{
+    int kept = 0;
+    size_t most = (size_t)to->table_count + (size_t)from->table_count + 1;
+    to->tables = cli_check_memory(realloc(to->tables, most * sizeof *to->tables));
+    for (int i = 0; i < from->table_count; i++) {
+        LabTable *table = from->tables[i];
+        if (table == from->claims) {
+            from->tables[kept++] = table;
+        } else {
+            prefix_title(table->title, name);
+            to->tables[to->table_count++] = table;
+        }
+    }
+    from->table_count = kept;
+}
+
+void lab_set_move_shown(LabSet *from, LabSet *to, const char *name)
+{
+    move_tables(from, to, name);
+    assert(to->figure_count + from->figure_count <= LAB_FIGURES);
+    for (int i = 0; i < from->figure_count; i++) {
+        prefix_title(from->figures[i]->title, name);
+        to->figures[to->figure_count++] = from->figures[i];
+    }
+    from->figure_count = 0;
+    for (int i = 0; i < from->note_count; i++)
+        lab_set_add_note(to, "%s: %s", name, from->notes[i]);
+}
+
 TalusStatus lab_set_write(LabSet *set)
 {
     char path[CLI_PATH_MAX + 16];

@@ -30,8 +30,7 @@ void claims_add(LabSet *set, const Claim *claim, ClaimVerdict verdict, const cha
     char text[LAB_TEXT];
     TALUS_FORMAT(text, format);
     if (!set->claims)
-        set->claims = lab_set_add_table(set, "What the paper states, and what is found here",
-                                        "statement\tverdict\tfound\trule");
+        set->claims = lab_set_add_table(set, LAB_CLAIMS_TITLE, "statement\tverdict\tfound\trule");
     lab_table_add_cell(set->claims, "%s%s%s", claim->subject ? claim->subject : "",
                        claim->subject ? ": " : "", claim->statement);
     lab_table_add_cell(set->claims, "%s", claim_verdict_name(verdict));

@@ -478,6 +478,67 @@ static void add_verdicts(const Petra *p)
     add_speed_verdicts(p);
 }
 
+/* ---- the paper's statements ---- */
+
+/* Judges whether the mean time of a step of `other` is at least `low` times that of ipm-chol with the fewest pebbles. */
+static void claim_ratio(const Petra *p, const Claim *claim, const char *other, double low)
+{
+    const PetraRun *a = petra_find_run(p, other, p->run[0].pebbles);
+    const PetraRun *b = petra_find_run(p, "ipm-chol", p->run[0].pebbles);
+    if (!a || !b) {
+        claims_add(p->w->set, claim, CLAIM_UNJUDGED, "no run of %s or ipm-chol", other);
+        return;
+    }
+    double ratio = petra_mean_seconds(a) / petra_mean_seconds(b);
+    claims_add(p->w->set, claim, claim_if_whole(ratio >= low, ratio > 1.0),
+               "%.2f times, %d pebbles", ratio, p->run[0].pebbles);
+}
+
+static void claim_growth(const Petra *p, const Claim *claim, int figure)
+{
+    int points;
+    double exponent = fit_exponent(p, "ipm-chol", figure, &points);
+    claims_add(p->w->set, claim,
+               isnan(exponent) ? CLAIM_UNJUDGED : claim_if_whole(exponent <= 1.25, exponent <= 1.5),
+               "the power %.2f of the number of pebbles, %d sizes", exponent, points);
+}
+
+static void add_claims(const Petra *p)
+{
+    double to_rest = find_worst_difference(p, REST), early = find_worst_difference(p, 1);
+    int rested = 0;
+    for (int i = 0; i < p->runs; i++)
+        rested += p->run[i].rested;
+    claims_add(p->w->set,
+               &(Claim){.statement = "energies by all solvers differ by less than 1.5 % until rest",
+                        .rule = "in all steps, of runs that came to rest; in part: until a "
+                                "hundredth of the peak is left"},
+               claim_if_whole(to_rest < 0.015 && rested > 1, early < 0.015),
+               "%.2g %% in all steps, %.2g %% until a hundredth of the peak is left; %d of %d runs "
+               "came to rest",
+               100.0 * to_rest, 100.0 * early, rested, p->runs);
+    claim_ratio(p,
+                &(Claim){.statement =
+                             "a step by MA27's augmented system takes 6.4 times as long as "
+                             "by Cholesky",
+                         .rule = "at least 3 times, fewest pebbles; in part: longer"},
+                "ipm-aug", 3.0);
+    claim_ratio(p,
+                &(Claim){.statement = "a step by BLMVM takes 1.2 times as long as by Cholesky",
+                         .rule = "at least 1.1 times, fewest pebbles, by the paper's rule of "
+                                 "stopping; in part: longer"},
+                "tao-blmvm, paper's rule", 1.1);
+    claim_growth(p,
+                 &(Claim){.statement = "time grows close to linearly with the number of pebbles",
+                          .rule = "mean time of a step by Cholesky, at most the power 1.25; in "
+                                  "part: 1.5"},
+                 AVERAGE);
+    claim_growth(p,
+                 &(Claim){.statement = "memory grows close to linearly with the number of pebbles",
+                          .rule = "most memory by Cholesky, at most the power 1.25; in part: 1.5"},
+                 MEGABYTES);
+}
+
 void petra_report(const Petra *p)
 {
     add_size_tables(p);
@@ -487,4 +548,5 @@ void petra_report(const Petra *p)
         add_wide_table(p);
     add_figures(p);
     add_verdicts(p);
+    add_claims(p);
 }

@@ -11,7 +11,7 @@ static const WorldsRow *const table[] = {
     &worlds_hourglass, &worlds_million,  &worlds_ten_million, &worlds_hundred_million,
     &worlds_copies,    &worlds_pospisil, &worlds_beverloo,    &worlds_agreement,
     &worlds_shear,     &worlds_packing,  &worlds_janssen,     &worlds_petra,
-    &worlds_default,   &worlds_rigid};
+    &worlds_default,   &worlds_rigid,    &worlds_negrut,      &worlds_mprgp};
 
 _Static_assert(sizeof table / sizeof *table == WORLDS_ROWS, "the number of rows");
 

@@ -9,7 +9,7 @@
 #include "claims.h"
 
 enum {
-    WORLDS_ROWS = 14,        /* number of benchmarks */
+    WORLDS_ROWS = 16,        /* number of benchmarks */
     WORLDS_ASSIGNMENTS = 16, /* maximum number for a scene */
     WORLDS_BACKENDS = 2,     /* maximum number in one call */
     WORLDS_VERDICTS = 32,    /* maximum number in one call */
@@ -61,10 +61,10 @@ typedef struct WorldsRow {
 } WorldsRow;
 
 /* worlds_speed.c, worlds_copies.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c; run by name only: worlds_shear.c,
- * worlds_packing.c, worlds_janssen.c, worlds_petra.c, worlds_rigid.c, defaults/defaults.c */
+ * worlds_packing.c, worlds_janssen.c, worlds_petra.c, worlds_rigid.c, worlds_negrut.c, worlds_pospisil.c (mprgp), defaults/defaults.c */
 extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, worlds_hundred_million,
     worlds_copies, worlds_pospisil, worlds_beverloo, worlds_agreement, worlds_shear, worlds_packing,
-    worlds_janssen, worlds_petra, worlds_default, worlds_rigid;
+    worlds_janssen, worlds_petra, worlds_default, worlds_rigid, worlds_negrut, worlds_mprgp;
 
 /* Returns row `index`; NULL beyond the last. */
 const WorldsRow *worlds_get_row(int index);

@@ -11,9 +11,14 @@
 #include "io/file/file.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const double until = 1.44;  /* simulated time of the run, s */
-static const double target = 60.0; /* wall-clock time that the run should take at most, s */
+static const double until = 1.44;       /* simulated time of the run, s */
+static const double step_length = 8e-4; /* s */
+static const double target = 60.0;      /* wall-clock time that the run should take at most, s */
+
+enum { MAX_ITERATIONS = 20000 }; /* of a step */
 
 /* The steps made so far. */
 typedef struct History {
@@ -110,24 +115,35 @@ static TalusStatus add_time_verdict(Worlds *w, const History *history, int steps
     return TALUS_OK;
 }
 
-static TalusStatus run_pospisil(Worlds *w)
+/* Runs the scene with a solver; on success history->step, which the caller releases in any case, and *wall, the seconds
+ * of all steps, are set. quick: the ball is added at 0.03 s. */
+static TalusStatus run_impact(const Worlds *w, const char *solver, int bodies, int steps,
+                              History *history, double *wall)
 {
-    WorldsCase c = {
-        .scene = "impact", .solver = "mprgp:metric=none,stop=1e-4", .backend = w->backend[0]};
-    int steps = w->steps ? w->steps : (int)cli_steps_until(w->quick ? 0.06 : until, 8e-4);
-    History history = {0};
+    WorldsCase c = {.scene = "impact", .solver = solver, .backend = w->backend[0]};
     TalusWorld *world;
-    worlds_assign(&c.sets, "bodies=%d", worlds_choose_size(w, 32810, 300));
+    *history = (History){0};
+    worlds_assign(&c.sets, "bodies=%d", bodies);
     worlds_assign(&c.sets, "solver.tolerance=0");
-    worlds_assign(&c.sets, "solver.max_iterations=%d", 20000);
+    worlds_assign(&c.sets, "solver.max_iterations=%d", MAX_ITERATIONS);
     if (w->quick)
         worlds_assign(&c.sets, "arrival=0.03");
     TALUS_TRY(worlds_build(w, &c, &world));
-    TalusStatus status = TALUS_ALLOC(history.step, (size_t)steps, "steps");
+    TalusStatus status = TALUS_ALLOC(history->step, (size_t)steps, "steps");
     double begun = talus_now();
-    TALUS_THEN(status, run_steps(w, world, steps, &history));
-    double wall = talus_now() - begun;
+    TALUS_THEN(status, run_steps(w, world, steps, history));
+    *wall = talus_now() - begun;
     talus_world_destroy(world);
+    return status;
+}
+
+static TalusStatus run_pospisil(Worlds *w)
+{
+    int steps = w->steps ? w->steps : (int)cli_steps_until(w->quick ? 0.06 : until, step_length);
+    History history;
+    double wall;
+    TalusStatus status = run_impact(w, "mprgp:metric=none,stop=1e-4",
+                                    worlds_choose_size(w, 32810, 300), steps, &history, &wall);
     TALUS_THEN(status, write_history(w, &history));
     if (status == TALUS_OK)
         add_table(w, &history, wall);
@@ -143,3 +159,159 @@ const WorldsRow worlds_pospisil = {
     .source = "pospisil-2015 Figs. 1-3",
     .share = 75.0,
     .run = run_pospisil};
+
+/* ---- mprgp: the paper's parameters beside others ---- */
+
+enum { PAPER, METHODS = 5 };
+
+static const struct {
+    const char *label, *spec;
+} methods[METHODS] = {
+    [PAPER] = {"the paper's: projected steps of length 1",
+               "mprgp:metric=none,stop=1e-4,expansion=gradient,step=1"},
+    {"projected steps of length 1.9", "mprgp:metric=none,stop=1e-4,expansion=gradient"},
+    {"half steps, as in the paper's proof", "mprgp:metric=none,stop=1e-4,expansion=half-step"},
+    {"projected conjugate steps", "mprgp:metric=none,stop=1e-4,expansion=projcg"},
+    {"spectral steps", "mprgp:metric=none,stop=1e-4"},
+};
+
+/* Totals over the steps of a run. */
+typedef struct Totals {
+    double iterations, products, most; /* most: iterations of one step */
+    int unsolved;                      /* steps that ended with the largest number of iterations */
+} Totals;
+
+static Totals sum_history(const History *history)
+{
+    Totals sum = {0};
+    for (int i = 0; i < history->count; i++) {
+        const TalusSolveInfo *solve = &history->step[i].solve;
+        sum.iterations += solve->iterations;
+        sum.products += solve->products;
+        sum.most = fmax(sum.most, solve->iterations);
+        sum.unsolved += solve->iterations >= MAX_ITERATIONS;
+    }
+    return sum;
+}
+
+/* Returns the correlation of the number of contacts with the products, over the steps with contacts. */
+static double correlate_size_and_cost(const History *history)
+{
+    double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
+    for (int i = 0; i < history->count; i++) {
+        double contacts = history->step[i].contacts, products = history->step[i].solve.products;
+        if (contacts == 0.0)
+            continue;
+        n += 1.0, x += contacts, y += products;
+        xx += contacts * contacts, xy += contacts * products, yy += products * products;
+    }
+    return (n * xy - x * y) / sqrt((n * xx - x * x) * (n * yy - y * y));
+}
+
+/* A figure of a step, for a curve. */
+static double get_contacts_twice(const TalusStepInfo *s)
+{
+    return 2.0 * s->contacts; /* the paper counts a contact once for each body */
+}
+
+static double get_bodies(const TalusStepInfo *s)
+{
+    return s->bodies;
+}
+
+static double get_iterations(const TalusStepInfo *s)
+{
+    return s->solve.iterations;
+}
+
+static double get_products(const TalusStepInfo *s)
+{
+    return s->solve.products;
+}
+
+static void add_curve(LabFigure *f, const char *name, const History *history,
+                      double (*get)(const TalusStepInfo *))
+{
+    double *x = cli_check_memory(calloc(2 * (size_t)history->count + 1, sizeof *x));
+    double *y = x + history->count;
+    for (int i = 0; i < history->count; i++) {
+        x[i] = history->step[i].time;
+        y[i] = get(&history->step[i]);
+    }
+    lab_figure_add(f, name, x, y, history->count);
+    free(x);
+}
+
+/* Adds the paper's Figs. 1 and 2, of the run with its parameters. */
+static void add_paper_figures(LabSet *set, const History *history)
+{
+    LabFigure *size = lab_set_add_figure(set, "Fig. 1: bodies and contacts", "time, s", "number");
+    add_curve(size, "bodies", history, get_bodies);
+    add_curve(size, "contacts, each counted for both bodies", history, get_contacts_twice);
+    LabFigure *cost =
+        lab_set_add_figure(set, "Fig. 2: iterations and products of a step", "time, s", "number");
+    add_curve(cost, "iterations", history, get_iterations);
+    add_curve(cost, "products", history, get_products);
+}
+
+static void add_mprgp_claims(LabSet *set, const History *history)
+{
+    const Totals sum = sum_history(history);
+    const double r = correlate_size_and_cost(history);
+    claims_add(
+        set,
+        &(Claim){.statement = "the problem of a step always has a solution (Lemma 3)",
+                 .rule = "every step ends with |g^P| <= 1e-4 |q|, by the paper's parameters"},
+        claim_if(sum.unsolved == 0), "%d of %d steps do not", sum.unsolved, history->count);
+    claims_add(set,
+               &(Claim){.statement = "iterations and Hessian products depend on the dimension of "
+                                     "the problem",
+                        .rule =
+                            "contacts and products of steps correlate by at least 0.7; in part: "
+                            "by 0.3"},
+               claim_if_whole(r >= 0.7, r >= 0.3), "they correlate by %.2f over %d steps", r,
+               history->count);
+}
+
+static TalusStatus run_mprgp(Worlds *w)
+{
+    bool device = strcmp(w->backend[0], "cpu") != 0;
+    int bodies = worlds_choose_size(w, device ? 32810 : 2000, 300);
+    double end = w->quick ? 0.06 : device ? until : 0.4;
+    int steps = w->steps ? w->steps : (int)cli_steps_until(end, step_length);
+    LabTable *t =
+        lab_set_add_table(w->set, "mprgp on the grains, each step to 1e-4 |q|",
+                          "expansion	steps	iterations	products	of the paper's	"
+                          "most iterations of a step	wall, s");
+    double paper = NAN;
+    for (int m = 0; m < METHODS; m++) {
+        History history;
+        double wall;
+        TalusStatus status = run_impact(w, methods[m].spec, bodies, steps, &history, &wall);
+        if (status == TALUS_OK) {
+            const Totals sum = sum_history(&history);
+            paper = m == PAPER ? sum.products : paper;
+            lab_table_add_cells(t, "%s\t%d\t%.0f\t%.0f\t%.2f\t%.0f\t%.2f", methods[m].label,
+                                history.count, sum.iterations, sum.products, sum.products / paper,
+                                sum.most, wall);
+            if (m == PAPER) {
+                add_paper_figures(w->set, &history);
+                add_mprgp_claims(w->set, &history);
+            }
+        }
+        talus_release(history.step);
+        TALUS_TRY(status);
+    }
+    snprintf(t->note, sizeof t->note, "%d grains, %.4g s; in the paper 32,810 grains, 1.44 s.",
+             bodies, end);
+    if (!device && !w->quick)
+        lab_set_add_note(w->set, "mprgp: on the host 2,000 grains and 0.4 s; all of it with "
+                                 "--backend cuda on a GPU.");
+    return TALUS_OK;
+}
+
+const WorldsRow worlds_mprgp = {
+    .name = "mprgp",
+    .summary = "mprgp on poured grains by the paper's parameters, beside other expansions",
+    .source = "pospisil-2015 Figs. 1 and 2",
+    .run = run_mprgp};
