@@ -393,8 +393,7 @@ TalusStatus lab_store_read(LabSet *set);
 /* Reads tables, figures and notes from set->dir/results.json into the set, if that has the title of the set, is
  * complete and was written by this version; *found tells. */
 TalusStatus lab_store_read_shown(LabSet *set, bool *found);
-/* Moves the tables, except the claims, and the figures of `from` to `to`, with "NAME: " before their titles, and its
- * notes. */
+/* Moves the tables, except the claims, and the figures of `from` to `to`, with "NAME: " before their titles. */
 void lab_set_move_shown(LabSet *from, LabSet *to, const char *name);
 /* Adds a table with a row per solver of the first problem: numbers of outcomes and cost over all problems. */
 const LabTable *lab_set_add_summary(LabSet *set);

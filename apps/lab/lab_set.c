@@ -182,8 +182,6 @@ void lab_set_move_shown(LabSet *from, LabSet *to, const char *name)
         to->figures[to->figure_count++] = from->figures[i];
     }
     from->figure_count = 0;
-    for (int i = 0; i < from->note_count; i++)
-        lab_set_add_note(to, "%s: %s", name, from->notes[i]);
 }
 
 TalusStatus lab_set_write(LabSet *set)

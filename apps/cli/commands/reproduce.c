@@ -51,7 +51,7 @@ typedef struct Session {
 /* ---- parts ---- */
 
 /* Runs a part that solves problems. */
-static TalusStatus run_problems(const Session *session, const Part *part, LabSet *set)
+static TalusStatus run_problems(const Part *part, LabSet *set)
 {
     ExperimentSession e = {.experiment = experiment_find(&cli_reproduce, part->experiment),
                            .set = set,
@@ -59,7 +59,6 @@ static TalusStatus run_problems(const Session *session, const Part *part, LabSet
                            .quick = options.quick,
                            .quiet = true,
                            .fresh = options.fresh};
-    (void)session;
     TalusStatus status = experiment_open(&e);
     TALUS_THEN(status, lab_set_open(set, options.fresh));
     TALUS_THEN(status, experiment_run_cases(&e));
@@ -113,6 +112,15 @@ static void add_statements(Session *session, const Part *part, const LabSet *set
     }
 }
 
+/* Adds a note that says what the part is. */
+static void describe_part(Session *session, const Part *part, const WorldsRow *row)
+{
+    const Experiment *e = row ? NULL : experiment_find(&cli_reproduce, part->experiment);
+    lab_set_add_note(&session->set, "%s: %s (%s); all of it is in %s/report.html.",
+                     part->experiment, row ? row->summary : e->summary,
+                     row ? row->source : e->source, part->experiment);
+}
+
 /* Runs a part and moves what it shows to the page. */
 static TalusStatus run_part(Session *session, const Part *part, int counts[CLAIM_VERDICTS])
 {
@@ -122,11 +130,12 @@ static TalusStatus run_part(Session *session, const Part *part, int counts[CLAIM
     snprintf(dir, sizeof dir, "%s/%s", session->dir, part->experiment);
     snprintf(title, sizeof title, "%s%s%s%s", part->experiment, row ? ", " : "",
              row ? session->backend : "", options.quick ? ", quick" : "");
-    TalusStatus status = row ? run_worlds(session, row, &set) : run_problems(session, part, &set);
+    TalusStatus status = row ? run_worlds(session, row, &set) : run_problems(part, &set);
     if (status == TALUS_OK && !cli_stop_signal()) {
         claims_count(&set, counts);
         add_statements(session, part, &set);
         lab_set_move_shown(&set, &session->set, part->experiment);
+        describe_part(session, part, row);
     }
     lab_set_clear(&set);
     return status;

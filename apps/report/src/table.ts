@@ -14,6 +14,7 @@ export interface TableColumn<Row> {
   show?: (row: Row) => Node | string; // for the eye; the value where absent
   compare?: (a: Row, b: Row) => number; // where the value alone does not order
   best?: boolean; // the lowest value stands out
+  prose?: boolean; // long texts, which take several lines
 }
 
 export interface Sort {
@@ -119,7 +120,7 @@ export class Table<Row> {
       const value = c.value(r), text = texts.has(c.key);
       const shown = c.show ? c.show(r) : typeof value === "number" && Number.isNaN(value) ? "" : String(value);
       const best = rows.length > 1 && lowest.get(c.key) === value;
-      return htmlElement(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: [text && "text", best && "best"].filter(Boolean).join(" ") || null }, shown);
+      return htmlElement(i === 0 ? "th" : "td", { scope: i === 0 ? "row" : null, class: [text && "text", c.prose && "prose", best && "best"].filter(Boolean).join(" ") || null }, shown);
     })));
     const scroll = this.box.scrollLeft;
     this.box = htmlElement("div", { class: "scroll", tabindex: 0, role: "region", "aria-label": this.spec.title, scroll: () => this.hint() },

@@ -232,6 +232,7 @@ export function freeTable(table: FreeTable): TableSpec<string[]> {
       const numeric = table.rows.every((r) => !r[c] || r[c] === "-" || typeof sortable(r[c]!) === "number");
       return {
         key: String(c), head: table.columns[c] ?? "",
+        prose: table.rows.some((r) => (r[c] ?? "").length > 48),
         value: (r: string[]) => (numeric ? (r[c] && r[c] !== "-" ? sortable(r[c]!) : NaN) : (r[c] ?? "")),
         show: (r: string[]) => r[c] ?? "",
       };
