@@ -150,15 +150,15 @@ static void check_crash(LabOutcome first, LabOutcome second, const char *holds, 
 
 TEST(tron_crashes_only_if_it_does_itself)
 {
-    check_crash(LAB_BUDGET, LAB_CONVERGED, "no",
+    check_crash(LAB_BUDGET, LAB_CONVERGED, "does not hold",
                 "2 of 4 runs end without a result; TRON: budget and converged");
-    check_crash(LAB_FAILED, LAB_BUDGET, "in part",
+    check_crash(LAB_FAILED, LAB_BUDGET, "holds in part",
                 "3 of 4 runs end without a result; TRON: failed and budget");
-    check_crash(LAB_FAILED, LAB_FAILED, "yes",
+    check_crash(LAB_FAILED, LAB_FAILED, "holds",
                 "4 of 4 runs end without a result; TRON: failed and failed");
-    check_crash(LAB_UNSUPPORTED, LAB_UNSUPPORTED, "no",
+    check_crash(LAB_UNSUPPORTED, LAB_UNSUPPORTED, "does not hold",
                 "4 of 4 runs end without a result; TRON: unsupported and unsupported");
-    check_crash(LAB_OUTCOMES, LAB_OUTCOMES, "", ""); /* it was not run */
+    check_crash(LAB_OUTCOMES, LAB_OUTCOMES, "not judged", "no result of tao-tron:stop=paper");
 }
 
 /* What preclik says about Newton's method on the pyramid if it has no result in one state; -1: it has all. */
@@ -179,9 +179,23 @@ static void check_pyramid(int missing, const char *holds, const char *found)
 
 TEST(newton_is_not_judged_without_all_its_results)
 {
-    check_pyramid(-1, "yes", "worst end: Newton 1e-01 after 200 iterations, PGS 1e-03 after 5,000");
+    check_pyramid(-1, "holds",
+                  "worst end: Newton 1e-01, PGS 1e-03, which has 25 times as many iterations");
     for (int state = 0; state < STATES; state++)
-        check_pyramid(state, "", "");
+        check_pyramid(state, "not judged", "a result is missing");
+}
+
+/* Without results nothing holds or does not hold: no claim may take their absence for an answer. */
+TEST(without_results_nothing_is_judged)
+{
+    static LabSet set;
+    int counts[CLAIM_VERDICTS];
+    make_set(&set, STRONG_CONE + 1, 1);
+    preclik_add_claims(&set);
+    claims_count(&set, counts);
+    CHECK_INT(counts[CLAIM_HOLDS] + counts[CLAIM_IN_PART] + counts[CLAIM_FAILS], 0);
+    CHECK(counts[CLAIM_UNJUDGED] > 15);
+    lab_set_clear(&set);
 }
 
 /* ---- widened worlds ---- */
@@ -217,6 +231,7 @@ int main(void)
     RUN(verdicts_show_the_residuals_that_are_known);
     RUN(tron_crashes_only_if_it_does_itself);
     RUN(newton_is_not_judged_without_all_its_results);
+    RUN(without_results_nothing_is_judged);
     RUN(a_widened_world_keeps_its_compliance);
     return talus_test_result();
 }

@@ -218,7 +218,8 @@ static void claim_pyramid(LabSet *set)
         set,
         &(Claim){.statement = "strong friction spoils CPG on the pyramid",
                  .rule = "its advantage over PGS there is less than half of that on the box"},
-        claim_if(get_median(&pyramid) < 0.5 * get_median(&box)),
+        pyramid.count && box.count ? claim_if(get_median(&pyramid) < 0.5 * get_median(&box))
+                                   : CLAIM_UNJUDGED,
         "PGS needs %.1f times CPG's iterations there, %.1f times on the box; %.1f and "
         "%.1f products each",
         get_median(&pyramid), get_median(&box), products_per_iteration(set, PYRAMID),
@@ -272,7 +273,9 @@ static void claim_loose_coupling(LabSet *set, int newton, const char *statement)
                &(Claim){.statement = statement,
                         .rule = "levels correlate by less than 0.7 and less than those of PGS and "
                                 "CPG, with a wider spread; in part: all but the 0.7"},
-               claim_if_whole(loose && looser && wider, looser && wider),
+               isnan(n.levels + p.levels + c.levels)
+                   ? CLAIM_UNJUDGED
+                   : claim_if_whole(loose && looser && wider, looser && wider),
                "levels correlate by %.2f (PGS %.2f, CPG %.2f), changes by %.2f (%.2f, "
                "%.2f); spread %.0f (%.0f, %.0f)",
                n.levels, p.levels, c.levels, n.changes, p.changes, c.changes, n.spread, p.spread,
@@ -316,19 +319,23 @@ static void claim_newton(LabSet *set)
                      .statement = "Newton is inferior",
                      .rule = "more than twice the seconds of the better of PGS and CPG; in part: "
                              "more than half of them"},
-            claim_if_whole(ssn > 2.0 * best, !(ssn < 0.5 * best)),
+            isinf(ssn) && isinf(best) ? CLAIM_UNJUDGED
+                                      : claim_if_whole(ssn > 2.0 * best, !(ssn < 0.5 * best)),
             "seconds to 1e-9, all states: Newton %.2f, PGS %.2f, CPG %.2f; with the "
             "least of our own it ends at %.0e",
             ssn, pgs, cpg, find_worst_residual(set, model, SSN_PLAIN));
     }
     double ssn = find_worst_residual(set, PYRAMID, "ssn"),
            pgs = find_worst_residual(set, PYRAMID, "pgs");
-    claims_add(set,
-               &(Claim){.subject = "pyramid",
-                        .statement = "Newton is inferior",
-                        .rule = "its worst residual at the end, of all states, is above PGS's"},
-               isnan(ssn) || isnan(pgs) ? CLAIM_UNJUDGED : claim_if(ssn > pgs),
-               "worst end: Newton %.0e, PGS %.0e, which has 25 times as many iterations", ssn, pgs);
+    const Claim claim = {.subject = "pyramid",
+                         .statement = "Newton is inferior",
+                         .rule = "its worst residual at the end, of all states, is above PGS's"};
+    if (isnan(ssn) || isnan(pgs))
+        claims_add(set, &claim, CLAIM_UNJUDGED, "a result is missing");
+    else
+        claims_add(set, &claim, claim_if(ssn > pgs),
+                   "worst end: Newton %.0e, PGS %.0e, which has 25 times as many iterations", ssn,
+                   pgs);
 }
 
 /* Judges whether sweeps before Newton (gs-ssn) help. Compares factorisations in each state, but times as sums over the
@@ -430,7 +437,8 @@ static void claim_failure_at_strong_friction(LabSet *set)
     claims_add(set,
                &(Claim){.statement = "all solvers can fail on cones if friction is strong enough",
                         .rule = "at mu 3 no solver of pyramid or cone converges"},
-               claim_if(!solved), "at mu 3 they end at %s, %s", pyramid, cone);
+               pyramid[0] && cone[0] ? claim_if(!solved) : CLAIM_UNJUDGED,
+               "at mu 3 they end at %s, %s", pyramid, cone);
 }
 
 /* Judges the statements about the convex cone and about enumeration. */

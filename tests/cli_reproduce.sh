@@ -1,0 +1,60 @@
+#!/bin/sh
+# talus reproduce: a verdict on every statement, one page, and what was done is not done again.
+set -u
+failures=0
+rm -rf cli_reproduce.work
+mkdir cli_reproduce.work
+cd cli_reproduce.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+# contains FILE TEXT
+contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$1")"; }
+
+"$TALUS" reproduce heyn-2013 2>err
+[ $? -eq 2 ] || fail "heyn-2013 is not wrong usage"
+contains err "talus: reproduce: no paper 'heyn-2013'; did you mean 'heyn-2012'?"
+
+# worlds, on the host
+"$TALUS" reproduce pospisil-2015 negrut-2009 --quick --backend cpu --out one >table 2>err || fail "$(cat err)"
+contains err "talus: pospisil-2015, mprgp (2 of 2)"
+contains table "the page is one/report.html"
+contains one/report.html "Five papers, reproduced: quick"
+for name in mprgp negrut; do
+    [ -s one/$name/report.html ] || fail "no page of $name"
+    [ "$(grep -cE "^(holds|holds in part|does not hold) +$name " table)" -ge 2 ] || fail "statements of $name: $(cat table)"
+done
+grep -q '^not judged' table && fail "statements without a verdict: $(cat table)"
+contains one/results.json "mprgp: Fig. 1: bodies and contacts"
+contains one/results.json "negrut: Penetration over time"
+
+# again: the same statements, from what is stored
+grep -E '^(holds|does)' table >before
+cp one/mprgp/results.json stored
+"$TALUS" reproduce pospisil-2015 negrut-2009 --quick --backend cpu --out one >table 2>err || fail "again: $(cat err)"
+grep -E '^(holds|does)' table | cmp -s - before || fail "other statements: $(cat table)"
+cmp -s stored one/mprgp/results.json || fail "mprgp ran again"
+contains one/results.json "mprgp: Fig. 1: bodies and contacts"
+
+# a damaged store is named; --fresh replaces it
+echo '{' >one/mprgp/results.json
+"$TALUS" reproduce pospisil-2015 --quick --backend cpu --out one >table 2>err
+[ $? -eq 1 ] || fail "a damaged results.json was accepted"
+contains err "--fresh starts anew"
+"$TALUS" reproduce pospisil-2015 --quick --backend cpu --fresh --out one >table 2>err || fail "--fresh: $(cat err)"
+
+# problems: a stop keeps what was solved
+timeout -s INT 1 "$TALUS" reproduce preclik-2009 --quick --out two >table 2>err
+code=$?
+if [ $code -ne 0 ]; then
+    [ $code -eq 124 ] || fail "stopped with $code: $(cat err)"
+    contains err "the same command goes on from what is in two"
+fi
+"$TALUS" reproduce preclik-2009 --quick --out two >table 2>err || fail "preclik: $(cat err)"
+[ "$(grep -cE ' preclik  ' table)" -ge 20 ] || fail "statements of preclik: $(cat table)"
+
+[ $failures -eq 0 ] && echo "cli_reproduce: passed"
+[ $failures -eq 0 ]
