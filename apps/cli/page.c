@@ -32,28 +32,25 @@ TalusStatus page_write_report(const char *dir, const char *name, PageData *data,
     return talus_file_commit(file);
 }
 
-/* Writes system, number of processors and, if above 0, threads as one text. */
-static void write_machine(JsonOut *json, int threads)
+void page_format_machine(int threads, char text[PAGE_MACHINE])
 {
     struct utsname about;
-    char text[sizeof about];
+    text[0] = '\0';
     if (uname(&about) != 0)
         return;
-    int used = snprintf(text, sizeof text, "%s %s, %ld processors", about.sysname, about.machine,
-                        sysconf(_SC_NPROCESSORS_ONLN));
+    int used = snprintf(text, PAGE_MACHINE, "%.60s %.60s, %ld processors", about.sysname,
+                        about.machine, sysconf(_SC_NPROCESSORS_ONLN));
     if (threads > 0) /* else not said */
-        snprintf(text + used, sizeof text - (size_t)used, ", %d thread%s", threads,
+        snprintf(text + used, PAGE_MACHINE - (size_t)used, ", %d thread%s", threads,
                  threads == 1 ? "" : "s");
-    json_write_text(json, "machine", text);
 }
 
-static void write_date(JsonOut *json)
+void page_format_date(const char *format, char text[PAGE_DATE])
 {
-    char text[32];
     time_t now = time(NULL);
     struct tm parts;
-    if (gmtime_r(&now, &parts) && strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts))
-        json_write_text(json, "date", text);
+    if (!gmtime_r(&now, &parts) || !strftime(text, PAGE_DATE, format, &parts))
+        text[0] = '\0';
 }
 
 void page_write_head(JsonOut *json, const char *title, const char *kind, int threads)
@@ -63,6 +60,9 @@ void page_write_head(JsonOut *json, const char *title, const char *kind, int thr
     json_close_object(json);
     json_write_text(json, "title", title);
     json_write_text(json, "kind", kind);
-    write_date(json);
-    write_machine(json, threads);
+    char date[PAGE_DATE], machine[PAGE_MACHINE];
+    page_format_date("%Y-%m-%dT%H:%M:%SZ", date);
+    page_format_machine(threads, machine);
+    json_write_text(json, "date", date);
+    json_write_text(json, "machine", machine);
 }

@@ -27,4 +27,11 @@ TalusStatus page_write_report(const char *dir, const char *name, PageData *data,
 /* Writes the first members of that value: version, title, kind, date and machine; threads 0: not said. */
 void page_write_head(JsonOut *json, const char *title, const char *kind, int threads);
 
+enum { PAGE_DATE = 32, PAGE_MACHINE = 256 }; /* bytes of these texts */
+
+/* Writes system, number of processors and, if above 0, threads as one text. */
+void page_format_machine(int threads, char text[PAGE_MACHINE]);
+/* Writes the present time, UTC, as strftime does; "" if it is not known. */
+void page_format_date(const char *format, char text[PAGE_DATE]);
+
 #endif

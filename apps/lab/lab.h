@@ -407,6 +407,10 @@ TalusStatus lab_set_write(LabSet *set);
 TalusStatus lab_write_traces(const LabSet *set, const char *path);
 /* Writes each table of the set to a file in set->dir: table-1.csv, table-2.csv and so on. */
 TalusStatus lab_set_write_tables(const LabSet *set);
+/* Writes a table as Markdown: its title in bold, then rows and note. */
+void lab_table_write_markdown(const LabTable *table, struct TalusFile *file);
+/* Writes all tables of the set as Markdown to set->dir/tables.md, after a line that says how they were made. */
+TalusStatus lab_set_write_markdown(const LabSet *set, const char *about);
 /* Closes the problems, releases all that the set owns and sets it to zero; title, kind, dir and experiment are not
  * owned. */
 void lab_set_clear(LabSet *set);

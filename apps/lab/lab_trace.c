@@ -111,6 +111,39 @@ TalusStatus lab_write_traces(const LabSet *set, const char *path)
     return talus_file_commit(file);
 }
 
+/* Writes a cell; a bar would end it. */
+static void put_markdown_cell(TalusFile *file, const char *cell)
+{
+    for (; *cell; cell++)
+        talus_file_print(file, *cell == '|' ? "\\%c" : "%c", *cell);
+}
+
+void lab_table_write_markdown(const LabTable *t, TalusFile *file)
+{
+    talus_file_print(file, "**%s**\n\n", t->title);
+    for (int i = 0; i < t->cells; i++) {
+        bool last = i % t->columns == t->columns - 1;
+        talus_file_print(file, i % t->columns ? " | " : "| ");
+        put_markdown_cell(file, t->cell[i]);
+        talus_file_print(file, last ? " |\n" : "");
+        for (int k = 0; i == t->columns - 1 && k < t->columns; k++)
+            talus_file_print(file, k < t->columns - 1 ? "|---" : "|---|\n");
+    }
+    if (t->note[0])
+        talus_file_print(file, "\n%s\n", t->note);
+    talus_file_print(file, "\n");
+}
+
+TalusStatus lab_set_write_markdown(const LabSet *set, const char *about)
+{
+    TalusFile *file;
+    TALUS_TRY(cli_create_file(&file, "%s/tables.md", set->dir));
+    talus_file_print(file, "%s\n\n", about);
+    for (int i = 0; i < set->table_count; i++)
+        lab_table_write_markdown(set->tables[i], file);
+    return talus_file_commit(file);
+}
+
 TalusStatus lab_set_write_tables(const LabSet *set)
 {
     for (int t = 0; t < set->table_count; t++) {

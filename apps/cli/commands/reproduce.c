@@ -9,6 +9,7 @@
 
 #include "backend/backend.h"
 #include "base/timer.h"
+#include "cli/page.h"
 
 #include <limits.h>
 #include <math.h>
@@ -50,8 +51,21 @@ typedef struct Session {
 
 /* ---- parts ---- */
 
+/* Writes the tables of a part that has just run to its tables.md, which docs/papers are made from (bench/papers.sh). */
+static TalusStatus write_markdown(const Session *session, const Part *part, const LabSet *set)
+{
+    char date[PAGE_DATE], machine[PAGE_MACHINE], about[LAB_TERMS + PAGE_MACHINE];
+    const bool worlds = worlds_find_row(part->experiment);
+    page_format_date("%Y-%m-%d", date);
+    page_format_machine(set->threads, machine);
+    snprintf(about, sizeof about, "`talus reproduce %s%s%s%s`, %s, %s", part->paper,
+             options.quick ? " --quick" : "", worlds ? " --backend " : "",
+             worlds ? session->backend : "", date, machine);
+    return lab_set_write_markdown(set, about);
+}
+
 /* Runs a part that solves problems. */
-static TalusStatus run_problems(const Part *part, LabSet *set)
+static TalusStatus run_problems(const Session *session, const Part *part, LabSet *set)
 {
     ExperimentSession e = {.experiment = experiment_find(&cli_reproduce, part->experiment),
                            .set = set,
@@ -63,6 +77,8 @@ static TalusStatus run_problems(const Part *part, LabSet *set)
     TALUS_THEN(status, lab_set_open(set, options.fresh));
     TALUS_THEN(status, experiment_run_cases(&e));
     TALUS_THEN(status, experiment_conclude(&e));
+    if (status == TALUS_OK && !cli_stop_signal())
+        status = write_markdown(session, part, set);
     /* the problems refer to the threads that experiment_close ends */
     for (int i = 0; i < set->problem_count; i++)
         lab_problem_close(&set->problems[i]);
@@ -72,7 +88,8 @@ static TalusStatus run_problems(const Part *part, LabSet *set)
 }
 
 /* Runs a part that runs worlds, or takes what an earlier call has stored. */
-static TalusStatus run_worlds(const Session *session, const WorldsRow *row, LabSet *set)
+static TalusStatus run_worlds(const Session *session, const Part *part, const WorldsRow *row,
+                              LabSet *set)
 {
     static Worlds w;
     bool found = false;
@@ -97,7 +114,8 @@ static TalusStatus run_worlds(const Session *session, const WorldsRow *row, LabS
         return TALUS_OK;
     set->complete = true;
     TALUS_TRY(lab_store_write(set));
-    return lab_page_write(set);
+    TALUS_TRY(lab_page_write(set));
+    return write_markdown(session, part, set);
 }
 
 /* Copies the claims of a part to the table of all statements. */
@@ -130,7 +148,8 @@ static TalusStatus run_part(Session *session, const Part *part, int counts[CLAIM
     snprintf(dir, sizeof dir, "%s/%s", session->dir, part->experiment);
     snprintf(title, sizeof title, "%s%s%s%s", part->experiment, row ? ", " : "",
              row ? session->backend : "", options.quick ? ", quick" : "");
-    TalusStatus status = row ? run_worlds(session, row, &set) : run_problems(part, &set);
+    TalusStatus status =
+        row ? run_worlds(session, part, row, &set) : run_problems(session, part, &set);
     if (status == TALUS_OK && !cli_stop_signal()) {
         claims_count(&set, counts);
         add_statements(session, part, &set);

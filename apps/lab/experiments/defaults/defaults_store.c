@@ -81,22 +81,6 @@ TalusStatus defaults_store_write(const char *dir, const Cases *cases)
     return talus_file_commit(file);
 }
 
-/* Writes a table as Markdown. */
-static void write_table(TalusFile *file, const LabTable *t)
-{
-    talus_file_print(file, "**%s**\n\n", t->title);
-    for (int i = 0; i < t->cells; i++) {
-        bool last = i % t->columns == t->columns - 1;
-        talus_file_print(file, "%s %s%s", i % t->columns ? " |" : "|", t->cell[i],
-                         last ? " |\n" : "");
-        for (int k = 0; i == t->columns - 1 && k < t->columns; k++)
-            talus_file_print(file, "%s", k < t->columns - 1 ? "|---" : "|---|\n");
-    }
-    if (t->note[0])
-        talus_file_print(file, "\n%s\n", t->note);
-    talus_file_print(file, "\n");
-}
-
 static void write_verdicts(TalusFile *file, const Worlds *w)
 {
     talus_file_print(
@@ -113,7 +97,7 @@ TalusStatus defaults_write_markdown(const Worlds *w)
     TalusFile *file;
     TALUS_TRY(cli_create_file(&file, "%s/tables.md", w->dir));
     for (int i = 0; i < w->set->table_count; i++)
-        write_table(file, w->set->tables[i]);
+        lab_table_write_markdown(w->set->tables[i], file);
     write_verdicts(file, w);
     return talus_file_commit(file);
 }
