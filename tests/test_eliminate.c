@@ -1,4 +1,5 @@
 // Direct elimination of joints: the factorisation on rows, machine by machine.
+#include "support/dense.h"
 #include "support/test.h"
 
 #include "base/memory.h"
@@ -111,36 +112,6 @@ static void dense(const Rows *r, double *a)
         }
 }
 
-/* x = A^-1 x by elimination with exchange of rows; a is lost. */
-static void dense_solve(double *a, int n, double *x)
-{
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k; i < n; i++)
-            if (fabs(a[i * n + k]) > fabs(a[best * n + k]))
-                best = i;
-        for (int j = 0; j < n; j++) {
-            double t = a[k * n + j];
-            a[k * n + j] = a[best * n + j];
-            a[best * n + j] = t;
-        }
-        double t = x[k];
-        x[k] = x[best];
-        x[best] = t;
-        for (int i = k + 1; i < n; i++) {
-            double f = a[i * n + k] / a[k * n + k];
-            for (int j = k; j < n; j++)
-                a[i * n + j] -= f * a[k * n + j];
-            x[i] -= f * x[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++)
-            x[k] -= a[k * n + j] * x[j];
-        x[k] /= a[k * n + k];
-    }
-}
-
 static double largest(const double *x, int n)
 {
     double most = 0.0;
@@ -182,7 +153,7 @@ static void compare(Rows *r, TalusEliminationFacts *facts)
         x[i] = y[i] = draw(r);
     talus_elimination_solve(e, x);
     dense(r, a);
-    dense_solve(a, n, y);
+    solve_dense(n, a, n, y);
     double size = largest(y, n);
     for (int i = 0; i < n; i++)
         y[i] -= x[i];
@@ -204,7 +175,7 @@ static void compare(Rows *r, TalusEliminationFacts *facts)
                         moved = moved || (here && column[i] != 0.0);
                     }
             dense(r, a);
-            dense_solve(a, n, column);
+            solve_dense(n, a, n, column);
             for (int k = 0; k < 6; k++) {
                 double sum = 0.0;
                 for (int i = 0; i < n; i++)
@@ -312,7 +283,7 @@ TEST(separate_machines)
     r.count = 12;
     double *a = malloc(sizeof(double) * 144);
     dense(&r, a);
-    dense_solve(a, 12, alone);
+    solve_dense(12, a, 12, alone);
     for (int i = 0; i < 12; i++)
         CHECK_NEAR(x[i], alone[i], 1e-10 * largest(alone, 12));
     free(a);

@@ -1,5 +1,6 @@
 /* FCLIB problems: read in every storage, written and read back to the bit, and condensed to what a
  * dense elimination of the whole system gives. */
+#include "support/dense.h"
 #include "support/test.h"
 
 #include "base/memory.h"
@@ -216,34 +217,6 @@ TEST(failed_writes_leave_the_old_file)
 
 /* ---- condensed, against the whole system ---- */
 
-/* x = A^-1 x by elimination with exchange of rows. */
-static void dense_solve(int n, double a[MOST][MOST], double *x)
-{
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k; i < n; i++)
-            if (fabs(a[i][k]) > fabs(a[best][k]))
-                best = i;
-        for (int j = 0; j <= n; j++) {
-            double *u = j < n ? &a[k][j] : &x[k], *v = j < n ? &a[best][j] : &x[best];
-            double swap = *u;
-            *u = *v;
-            *v = swap;
-        }
-        for (int i = k + 1; i < n; i++) {
-            double s = a[i][k] / a[k][k];
-            for (int j = k; j < n; j++)
-                a[i][j] -= s * a[k][j];
-            x[i] -= s * x[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++)
-            x[k] -= a[k][j] * x[j];
-        x[k] /= a[k][k];
-    }
-}
-
 /* u of impulses r from M v - G l = f + H r, G'v = -b, all at once. */
 static void dense_velocity(const TalusFclib *f, const double *r, double *u)
 {
@@ -261,7 +234,7 @@ static void dense_velocity(const TalusFclib *f, const double *r, double *u)
     for (int j = 0; j < joints; j++)
         x[n + j] = -f->b[j];
     talus_sparse_add_product(&f->H, 1.0, r, x);
-    dense_solve(n + joints, a, x);
+    solve_dense(n + joints, &a[0][0], MOST, x);
     memcpy(u, f->w, (size_t)talus_fclib_rows(f) * sizeof *u);
     talus_sparse_add_transposed_product(&f->H, 1.0, x, u);
 }

@@ -1,5 +1,6 @@
 /* The sparse factorisation: against dense elimination, with and without symmetry, and with a rule
  * for pivots that vanish. */
+#include "support/dense.h"
 #include "support/test.h"
 
 #include "base/rng.h"
@@ -38,38 +39,6 @@ static TalusSparse to_sparse(int rows, int columns, double a[MOST][MOST])
     return out;
 }
 
-/* x = A^-1 x by elimination with exchange of rows. */
-static void dense_solve(int n, double from[MOST][MOST], double *x)
-{
-    double a[MOST][MOST];
-    memcpy(a, from, sizeof a);
-    for (int k = 0; k < n; k++) {
-        int best = k;
-        for (int i = k; i < n; i++)
-            if (fabs(a[i][k]) > fabs(a[best][k]))
-                best = i;
-        for (int j = 0; j < n; j++) {
-            double swap = a[k][j];
-            a[k][j] = a[best][j];
-            a[best][j] = swap;
-        }
-        double swap = x[k];
-        x[k] = x[best];
-        x[best] = swap;
-        for (int i = k + 1; i < n; i++) {
-            double s = a[i][k] / a[k][k];
-            for (int j = k; j < n; j++)
-                a[i][j] -= s * a[k][j];
-            x[i] -= s * x[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        for (int j = k + 1; j < n; j++)
-            x[k] -= a[k][j] * x[j];
-        x[k] /= a[k][k];
-    }
-}
-
 /* Diagonally dominant, few entries; a skew part is added unless symmetric. */
 static void fill(int n, bool symmetric, double a[MOST][MOST])
 {
@@ -92,7 +61,7 @@ static void fill(int n, bool symmetric, double a[MOST][MOST])
 static void check_solve(int n, bool symmetric)
 {
     static TalusLdl ldl; /* one object for all: memory is kept and grows */
-    double a[MOST][MOST], x[MOST], y[MOST];
+    double a[MOST][MOST], copy[MOST][MOST], x[MOST], y[MOST];
     fill(n, symmetric, a);
     TalusSparse sparse = to_sparse(n, n, a), transposed;
     REQUIRE_OK(talus_sparse_transpose(&sparse, &transposed));
@@ -104,7 +73,8 @@ static void check_solve(int n, bool symmetric)
         for (int i = 0; i < n; i++)
             x[i] = y[i] = uniform();
         talus_ldl_solve(&ldl, x);
-        dense_solve(n, a, y);
+        memcpy(copy, a, sizeof copy);
+        solve_dense(n, &copy[0][0], MOST, y);
         for (int i = 0; i < n; i++)
             CHECK_NEAR(x[i], y[i], 1e-12);
     }
@@ -130,7 +100,7 @@ TEST(solves)
 static void check_form(bool symmetric)
 {
     enum { N = 40, B = 9, C = 14 };
-    double a[MOST][MOST], b[MOST][MOST] = {{0}}, c[MOST][MOST] = {{0}};
+    double a[MOST][MOST], copy[MOST][MOST], b[MOST][MOST] = {{0}}, c[MOST][MOST] = {{0}};
     TalusLdl ldl = {0};
     fill(N, symmetric, a);
     for (int k = 0; k < N; k++) {
@@ -153,7 +123,8 @@ static void check_form(bool symmetric)
     for (int j = 0; j < C; j++) {
         double x[MOST] = {0};
         memcpy(x, c[j], N * sizeof *x);
-        dense_solve(N, a, x);
+        memcpy(copy, a, sizeof copy);
+        solve_dense(N, &copy[0][0], MOST, x);
         for (int i = 0; i < B; i++) {
             double sum = 0.0;
             for (int k = 0; k < N; k++)

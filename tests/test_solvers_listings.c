@@ -1,6 +1,7 @@
 /* Solvers iterate by iterate against the listings of their papers, written out with a full matrix and nothing of the
  * library: gs and jacobi (negrut-2009 Algorithm 1, Eq. 15), spg and gpminres (heyn-2012), ipm-chol and ipm-aug
  * (petra-2009 section 3.1), pgs, bgs-enum and nscd (preclik-2009 section 3.1). */
+#include "support/dense.h"
 #include "support/problems.h"
 #include "support/test.h"
 #include "support/verified.h"
@@ -249,37 +250,6 @@ static One one_contact(const Dense *d, int i)
     return one;
 }
 
-/* Solves m y = r for three unknowns, by Gauss with pivots. */
-static void solve_three(double m[3][3], double r[3], double y[3])
-{
-    for (int k = 0; k < 3; k++) {
-        int pivot = k;
-        for (int j = k + 1; j < 3; j++)
-            if (fabs(m[j][k]) > fabs(m[pivot][k]))
-                pivot = j;
-        for (int j = 0; j < 3; j++) {
-            double t = m[k][j];
-            m[k][j] = m[pivot][j];
-            m[pivot][j] = t;
-        }
-        double t = r[k];
-        r[k] = r[pivot];
-        r[pivot] = t;
-        for (int j = k + 1; j < 3; j++) {
-            double factor = m[j][k] / m[k][k];
-            for (int l = k; l < 3; l++)
-                m[j][l] -= factor * m[k][l];
-            r[j] -= factor * r[k];
-        }
-    }
-    for (int k = 2; k >= 0; k--) {
-        y[k] = r[k];
-        for (int j = k + 1; j < 3; j++)
-            y[k] -= m[k][j] * y[j];
-        y[k] /= m[k][k];
-    }
-}
-
 /* One case of the total enumeration: the normal component open (0) or closed (1); each tangential one at its lower
  * bound (-1), free (0) or at its upper bound (1). Returns by how much its inequalities are violated. */
 static double try_case(const One *one, int closed, const int side[2], double x[3])
@@ -297,7 +267,8 @@ static double try_case(const One *one, int closed, const int side[2], double x[3
                 m[k][0] = -side[k - 1] * one->mu;
         }
     }
-    solve_three(m, r, x);
+    memcpy(x, r, sizeof r);
+    solve_dense(3, &m[0][0], 3, x);
     double worst = fmax(0.0, -x[0]);
     for (int k = 0; k < 3; k++) {
         double u = one->c[k];
@@ -338,13 +309,13 @@ static void enumeration_sweep(Dense *d, const Parameters *p)
 /* A sliding contact with the tangential velocity -slip x_t: x, and by how much it is outside of its cone. */
 static double slide(const One *one, double slip, double x[3])
 {
-    double m[3][3], r[3];
+    double m[3][3];
     memcpy(m, one->a, sizeof m);
     m[1][1] += slip;
     m[2][2] += slip;
     for (int k = 0; k < 3; k++)
-        r[k] = -one->c[k];
-    solve_three(m, r, x);
+        x[k] = -one->c[k];
+    solve_dense(3, &m[0][0], 3, x);
     return hypot(x[1], x[2]) - one->mu * x[0];
 }
 
@@ -578,48 +549,16 @@ static void follow_gpminres(const TestProblem *p)
 
 /* ---- petra-2009, section 3.1: Mehrotra's interior points, for gamma >= 0 with slacks w = N gamma + q ---- */
 
-/* y = m^-1 r for a full matrix, which is overwritten, by Gauss with pivots. */
-static void solve_full(int n, double *m, double *r, double *y)
-{
-    for (int k = 0; k < n; k++) {
-        int pivot = k;
-        for (int j = k + 1; j < n; j++)
-            if (fabs(m[j * n + k]) > fabs(m[pivot * n + k]))
-                pivot = j;
-        for (int j = 0; j < n; j++) {
-            double t = m[k * n + j];
-            m[k * n + j] = m[pivot * n + j];
-            m[pivot * n + j] = t;
-        }
-        double t = r[k];
-        r[k] = r[pivot];
-        r[pivot] = t;
-        for (int j = k + 1; j < n; j++) {
-            double factor = m[j * n + k] / m[k * n + k];
-            for (int l = k; l < n; l++)
-                m[j * n + l] -= factor * m[k * n + l];
-            r[j] -= factor * r[k];
-        }
-    }
-    for (int k = n - 1; k >= 0; k--) {
-        y[k] = r[k];
-        for (int j = k + 1; j < n; j++)
-            y[k] -= m[k * n + j] * y[j];
-        y[k] /= m[k * n + k];
-    }
-}
-
 /* Newton's direction, which changes the products gamma_k w_k by target_k and makes w = N gamma + q. */
 static void newton_direction(const Dense *d, const double *target, double *dx, double *dw)
 {
     static double m[MAX_SIZE * MAX_SIZE];
-    double r[MAX_SIZE];
     memcpy(m, d->matrix, sizeof m);
     for (int k = 0; k < d->n; k++) {
         m[k * d->n + k] += d->w[k] / d->x[k];
-        r[k] = d->w[k] - gradient_of_row(d, d->x, k) + target[k] / d->x[k];
+        dx[k] = d->w[k] - gradient_of_row(d, d->x, k) + target[k] / d->x[k];
     }
-    solve_full(d->n, m, r, dx);
+    solve_dense(d->n, m, d->n, dx);
     for (int k = 0; k < d->n; k++)
         dw[k] = (target[k] - d->w[k] * dx[k]) / d->x[k];
 }
