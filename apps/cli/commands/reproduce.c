@@ -31,8 +31,8 @@ typedef struct Part {
 } Part;
 
 static const Part parts[] = {
-    {"heyn-2012", "heyn-1", 25.0, 1.5},      {"heyn-2012", "heyn-2", 120.0, 10.0},
-    {"heyn-2012", "heyn-3", 40.0, 4.0},      {"negrut-2009", "negrut", 600.0, 4.0},
+    {"heyn-2012", "heyn-1", 150.0, 1.5},     {"heyn-2012", "heyn-2", 400.0, 10.0},
+    {"heyn-2012", "heyn-3", 400.0, 4.0},     {"negrut-2009", "negrut", 250.0, 4.0},
     {"petra-2009", "petra-opt", 200.0, 1.5}, {"petra-2009", "petra-sim", 5000.0, 10.0},
     {"pospisil-2015", "mprgp", 120.0, 0.5},  {"preclik-2009", "preclik", 120.0, 2.0},
 };
@@ -250,7 +250,7 @@ static void print_page(const Session *session)
     printf("\nthe page is %s/report.html\n", session->dir);
 }
 
-/* Marks the parts of the papers that the operands name, or all. Returns the exit code. */
+/* Marks the parts that the operands name, by paper or experiment, or all. Returns the exit code. */
 static int choose_parts(Session *session, const CliList *operands)
 {
     for (int i = 0; i < PARTS; i++)
@@ -260,7 +260,8 @@ static int choose_parts(Session *session, const CliList *operands)
         bool known = false;
         for (int i = 0; i < PARTS; i++) {
             names[i] = parts[i].paper;
-            bool same = strcmp(operands->item[k], parts[i].paper) == 0;
+            bool same = strcmp(operands->item[k], parts[i].paper) == 0 ||
+                        strcmp(operands->item[k], parts[i].experiment) == 0;
             session->chosen[i] = session->chosen[i] || same;
             known = known || same;
         }
@@ -327,8 +328,9 @@ const CliCommand cli_reproduce = {
     .operands = "[PAPER...]",
     .operands_max = INT_MAX,
     .details =
-        "Papers: heyn-2012, negrut-2009, petra-2009, pospisil-2015, preclik-2009; all of them\n"
-        "if none is named. Every statement gets a verdict by a rule that the page shows.\n"
-        "Ctrl-C stops; the same command goes on. docs/papers has a page for each paper.\n",
+        "Papers: heyn-2012, negrut-2009, petra-2009, pospisil-2015, preclik-2009, or names of\n"
+        "their experiments; all of them if none is named. Every statement gets a verdict by a\n"
+        "rule that the page shows. Ctrl-C stops; the same command goes on. docs/papers has a\n"
+        "page for each paper.\n",
     CLI_OPTIONS(reproduce_options),
     .main = reproduce_main};
