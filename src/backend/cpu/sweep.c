@@ -122,11 +122,14 @@ static double sweep_in_sequence(TalusSweep *sweep)
 TalusStatus talus_cpu_sweep_prepare(const TalusOperator *op, const TalusSweepOptions *options,
                                     const double *gamma, TalusSweep **sweep)
 {
-    if (options->order == TALUS_ORDER_CHAOTIC)
+    if (options->order == TALUS_ORDER_CHAOTIC && !op->pair)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "gs: order=chaotic is an update of all contacts at once, for --backend "
-                          "cuda; order=coloured uses all threads and gives the same result each "
-                          "time");
+                          "gs: order=chaotic works on the velocities of bodies, and this problem "
+                          "is a matrix without bodies; use order=coloured");
+    if (options->order == TALUS_ORDER_CHAOTIC && op->mixed_sets)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "gs: order=chaotic knows circular cones alone, and this problem has "
+                          "other sets; use order=coloured");
     if (!*sweep)
         TALUS_TRY(TALUS_ALLOC(*sweep, 1, "sweep plan"));
     (*sweep)->op = op;
@@ -168,8 +171,9 @@ static double sweep_once(TalusSweep *sweep)
     sweep->ended = NULL;
     if (talus_sweep_is_by_block(sweep))
         return talus_sweep_run_by_block(sweep);
-    return sweep->options.order == TALUS_ORDER_COLOURED ? sweep_colours(sweep, &largest)
-                                                        : sweep_in_sequence(sweep);
+    return sweep->options.order == TALUS_ORDER_COLOURED  ? sweep_colours(sweep, &largest)
+           : sweep->options.order == TALUS_ORDER_CHAOTIC ? talus_sweep_chaotic(sweep)
+                                                         : sweep_in_sequence(sweep);
 }
 
 double talus_cpu_sweep_run(TalusSweep *sweep, int sweeps)

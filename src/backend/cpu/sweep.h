@@ -211,6 +211,9 @@ static inline bool talus_sweep_is_by_block(const TalusSweep *sweep)
     return !op->pair || op->mixed_sets || local;
 }
 
+/* sweep_chaotic.c: does one sweep in chaotic order. Returns the sum of the squared velocity changes. */
+double talus_sweep_chaotic(TalusSweep *sweep);
+
 /* sweep_sparse.c: a = the diagonal block of N + E of block i, without moment rows. A contact has all 3 x 3 entries
  * even if op->rows is 1; a block of an explicit matrix with one row has one entry, and the others are 0. */
 void talus_sweep_get_block(const TalusOperator *op, int i, double a[3][3]);

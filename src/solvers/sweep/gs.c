@@ -6,16 +6,16 @@
  * not overshoot (backend/block.h). metric=anisotropic divides the normal and the tangential part by
  * their own diagonal entries and projects in that metric, which for spheres, with omega = rho = 1, solves the contact
  * exactly. The solve stops by the velocity change of a sweep; the driver then measures the true residual. The method is
- * good for loose tolerances; with friction it stalls on deep beds. order=chaotic is the paper's update on a GPU: all
- * contacts are updated at once, and results are not repeatable. */
+ * good for loose tolerances; with friction it stalls on deep beds. order=chaotic is the paper's update on a GPU,
+ * without order: threads do not wait for each other, and results are not repeatable. */
 #include "solvers/sweep/gs.h"
 
 static const char *const orders[] = {"forward", "symmetric", "random", "coloured", "chaotic", NULL};
 const TalusParam talus_gs_params[TALUS_GS_PARAMS] = {
     TALUS_CHOICE(
         TalusGsParams, order, TALUS_ORDER_COLOURED, orders,
-        "how a sweep visits the contacts; only coloured uses more than one thread, only chaotic, for "
-        "cuda and small omega, is not repeatable"),
+        "how a sweep visits the contacts; only coloured and chaotic use more than one thread; only "
+        "chaotic, for small omega, is not repeatable"),
     TALUS_CHOICE(TalusGsParams, metric, TALUS_METRIC_ANISOTROPIC, talus_metric_names,
                  "what a contact's step is divided by"),
     TALUS_REAL(TalusGsParams, omega, 1.0, 1e-6, 2.0, "relaxation"),
