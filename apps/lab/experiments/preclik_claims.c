@@ -166,21 +166,22 @@ static SortedRatios compare_iterations(const LabSet *set, int model_a, const cha
 /* ---- the paper's statements ---- */
 
 /* Adds a statement about ratios: it holds if all are in [low, high] and none is unreached; else in part if the median
- * is at least `low`. */
+ * is in [low, 2 high]. */
 static void claim_ratio(LabSet *set, const char *statement, const SortedRatios *r, double low,
                         double high)
 {
     bool all = r->count && !r->unreached && get_min(r) >= low && get_max(r) <= high;
     char lost[LAB_TEXT] = "", rule[LAB_TEXT];
     snprintf(rule, sizeof rule,
-             "%g to %g times at all marks and states; in part: the median at least %g times", low,
-             high, low);
+             "%g to %g times at all marks and states; in part: the median is %g to %g times", low,
+             high, low, 2.0 * high);
     if (r->unreached)
         snprintf(lost, sizeof lost, "; %d of %d pairs lack one that gets there", r->unreached,
                  r->unreached + r->count);
     claims_add(set, &(Claim){.statement = statement, .rule = rule},
-               r->count + r->unreached == 0 ? CLAIM_UNJUDGED
-                                            : claim_if_whole(all, get_median(r) >= low),
+               r->count + r->unreached == 0
+                   ? CLAIM_UNJUDGED
+                   : claim_if_whole(all, get_median(r) >= low && get_median(r) <= 2.0 * high),
                "%.1f times, from %.1f to %.1f%s", get_median(r), get_min(r), get_max(r), lost);
 }
 
