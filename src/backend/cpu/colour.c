@@ -83,15 +83,31 @@ static void sort_by_priority(const TalusOperator *op, TalusColouring *c)
 
 /* ---- colours ---- */
 
+/* Bits of TalusColouring.used beside those of the colours: what else the choice of a class asks about a body, in the
+ * word that it reads anyway. */
+#define BODY_IS_HEAVY (UINT64_C(1) << CLASS_HEAVY)
+#define BODY_STAYS (UINT64_C(1) << CLASS_OVERFLOW) /* impulses do not move the body */
+
+/* Frees all colours at all bodies. */
+static void start_bodies(const TalusOperator *op, TalusColouring *c)
+{
+    for (int b = 0; b < op->bodies; b++)
+        c->used[b] = (talus_body_is_heavy(op, b) ? BODY_IS_HEAVY : 0) |
+                     (talus_body_yields(op, b) ? 0 : BODY_STAYS);
+}
+
 /* Returns the class of contact i: CLASS_HEAVY if one of its bodies is heavy; else the lowest colour that is free at
  * both bodies, which it marks as used there; CLASS_OVERFLOW if no colour is free. */
 static int choose_class(const TalusOperator *op, TalusColouring *c, int i)
 {
     int32_t a = op->pair[i][0], b = op->pair[i][1];
-    if (talus_body_is_heavy(op, a) || talus_body_is_heavy(op, b))
+    const uint64_t used_a = c->used[a], used_b = b >= 0 ? c->used[b] : BODY_STAYS;
+    if ((used_a | used_b) & BODY_IS_HEAVY)
         return CLASS_HEAVY;
-    bool a_written = talus_colour_writes(op, i, 0), b_written = talus_colour_writes(op, i, 1);
-    uint64_t taken = (a_written ? c->used[a] : 0) | (b_written ? c->used[b] : 0);
+    bool sphere = talus_contact_run(op, i) < 2; /* as talus_colour_writes */
+    bool a_written = sphere || !(used_a & BODY_STAYS);
+    bool b_written = b >= 0 && (sphere || !(used_b & BODY_STAYS));
+    uint64_t taken = (a_written ? used_a : 0) | (b_written ? used_b : 0);
     uint64_t open = ~taken & ((UINT64_C(1) << COLOURS) - 1);
     if (!open)
         return CLASS_OVERFLOW;
@@ -134,7 +150,7 @@ TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
     TALUS_TRY(TALUS_GROW(c->used, bodies, 0, "colours"));
     lay_out(op, c->work, c);
     sort_by_priority(op, c);
-    memset(c->used, 0, bodies * sizeof *c->used);
+    start_bodies(op, c);
     for (int k = 0; k < op->blocks; k++)
         c->class_of[c->order[k]] = (uint8_t)choose_class(op, c, c->order[k]);
     number_contacts(op, c);

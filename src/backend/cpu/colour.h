@@ -31,7 +31,8 @@ typedef struct TalusColourQueue {
 typedef struct TalusColouring {
     uint8_t *class_of; /* [blocks] */
     int32_t *place;    /* [blocks]: index within its class and run */
-    uint64_t *used;    /* bit c: colour c is taken at this body; for an explicit matrix by block */
+    /* bit c: colour c is taken at this body; for an explicit matrix by block. Bits above are colour.c's own. */
+    uint64_t *used;
     /* Memory of the arrays that serve only to find the classes: priority to queue. A caller may lend a block of its own
      * during the call of talus_colour_contacts. */
     unsigned char *work;
