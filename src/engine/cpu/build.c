@@ -321,7 +321,9 @@ static TalusProblemSizes problem_sizes(const CpuEngine *e)
 
 /* ---- after a solve ---- */
 
-/* Partial: largest talus_contact_overlap_ratio of the chunk; 0 if none of its contacts has relative compliance. */
+/* Partial: largest talus_contact_overlap_ratio of the chunk; 0 if none of its contacts has relative compliance. The
+ * ratio of a contact whose overlap is below that of the largest so far is not computed: it would divide and take a
+ * root. The margin is more than the rounding of ratio and product. */
 static void measure_overlap_ratio(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     const BuildContext *c = context;
@@ -334,6 +336,9 @@ static void measure_overlap_ratio(void *context, int64_t begin, int64_t end, int
             continue;
         const TalusContact *contact = &e->contacts->contact[i];
         double gamma = c->gamma[c->op->rows * i], size = cpu_contact_size(e, contact);
+        double least = (1.0 - 0x1p-48) * largest * (o->elastic_overlap * size);
+        if (talus_elastic_overlap(o, &s, gamma) < least)
+            continue;
         largest = talus_max(talus_contact_overlap_ratio(o, &s, contact->gap, size, gamma), largest);
     }
     e->partial[chunk][0] = largest;
