@@ -20,8 +20,10 @@
 #include <string.h>
 
 enum {
-    PAIR_GRAIN = 64,        /* pairs of a chunk */
-    CONTACT_GRAIN = 4096,   /* contacts of a chunk */
+    PAIR_GRAIN = 64,      /* pairs of a chunk */
+    CONTACT_GRAIN = 4096, /* contacts of a chunk */
+    PAIRS_AHEAD =
+        3, /* pairs between the one that is computed and the one whose bodies are fetched */
     DRAFT = 2 * PAIR_GRAIN, /* contacts that the draft of a chunk has capacity for */
     DRAFT_CHUNKS = 1 << 14  /* maximum number of chunks with a draft */
 };
@@ -241,15 +243,28 @@ static void note_unsupported(TalusDetector *d, long long pair)
         ;
 }
 
+/* Fetches what write_pair reads of a body. Second bodies of pairs are scattered. */
+static inline void prefetch_body(const TalusDetector *d, uint32_t i)
+{
+    const TalusBodyView *v = d->bodies;
+    __builtin_prefetch(&v->position[i]);
+    __builtin_prefetch(&v->orientation[i]);
+    __builtin_prefetch(&v->velocity[i]);
+    __builtin_prefetch(&d->spin_speeds[i]);
+}
+
 /* Finds the contacts of pairs begin .. end - 1 of the current run, and writes them in canonical order. If the writer's
  * capacity is too small, contacts from some pair on are counted but not written. Returns the number of contacts. Stops
  * at a pair without a contact function, and notes it. */
 static int64_t write_pairs(ContactWriter *w, TalusDetector *d, int64_t begin, int64_t end)
 {
+    const TalusPair *pair = d->broad.run[d->run].pair;
     int64_t total = 0;
     for (int64_t i = begin; i < end; i++) {
         w->count = 0;
-        if (!write_pair(w, d->broad.run[d->run].pair[i])) {
+        if (i + PAIRS_AHEAD < end)
+            prefetch_body(d, pair[i + PAIRS_AHEAD].b);
+        if (!write_pair(w, pair[i])) {
             note_unsupported(d, i);
             break;
         }

@@ -11,6 +11,9 @@
 #include <math.h>
 #include <string.h>
 
+/* Blocks between the one that is computed and the one whose second body is fetched. */
+enum { BLOCKS_AHEAD = 6 };
+
 /* Writes diagonal block i of an explicit N into the upper left of the size x size array `block`; the rest is 0. */
 static void explicit_block(const TalusOperator *op, int i, int size, double *block)
 {
@@ -67,17 +70,30 @@ static void block_diagonal(TalusOperator *op, int i, double *coupling)
         talus_block_fill_diagonal(op, i, 3, block, coupling);
 }
 
+/* Fetches the second body of block i, if it has one: second bodies are scattered. */
+static inline void prefetch_second_body(const TalusOperator *op, int i)
+{
+    int b = op->pair[i][1];
+    if (b < 0)
+        return;
+    __builtin_prefetch(op->body[b]);
+    __builtin_prefetch(op->inverse_inertia[b]);
+}
+
 /* Writes op->diagonal and op->coupling of blocks [begin, end). */
 static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusOperator *op = context;
     int spheres = op->pair ? op->sphere_sphere + op->sphere_fixed : 0;
     (void)chunk;
-    for (int i = (int)begin; i < (int)end; i++)
+    for (int i = (int)begin; i < (int)end; i++) {
+        if (op->pair && op->inverse_inertia && i + BLOCKS_AHEAD < (int)end)
+            prefetch_second_body(op, i + BLOCKS_AHEAD);
         if (i < spheres)
             talus_sphere_fill_diagonal(op, i);
         else
             block_diagonal(op, i, &op->coupling[i - spheres]);
+    }
 }
 
 TalusStatus talus_problem_fill_diagonals(TalusProblem *p)

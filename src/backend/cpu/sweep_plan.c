@@ -237,6 +237,9 @@ static double fill_single(TalusSweep *sweep, int i, const double *gamma)
     return fill_single_lane(sweep, &sweep->single.pack[index], k, i, u, gamma);
 }
 
+/* Contacts between the one that is filled and the one whose second body is fetched: second bodies are scattered. */
+enum { CONTACTS_AHEAD = 6 };
+
 /* Fills the pack lanes or items of contacts [begin, end); stores the largest speed that is rounded. */
 static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
@@ -246,6 +249,8 @@ static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     double largest = 0.0;
     for (int i = (int)begin; i < (int)end; i++) {
         int class = c->class_of[i], place = c->place[i];
+        if (i + CONTACTS_AHEAD < (int)end && sweep->op->pair[i + CONTACTS_AHEAD][1] >= 0)
+            __builtin_prefetch(sweep->velocity[sweep->op->pair[i + CONTACTS_AHEAD][1]]);
         if (!is_packed(sweep, class, i))
             fill_item(sweep, &sweep->item[sweep->item_start[class] + place], i, plan->in);
         else if (sweep->is_single)

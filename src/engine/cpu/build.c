@@ -79,8 +79,12 @@ static void fill_arms(const BuildContext *c, int64_t i, const TalusContact *cont
     } else if (b_moves) {
         b = talus_neg(contact->normal);
     }
-    double values[6] = {a.x, a.y, a.z, b.x, b.y, b.z};
-    memcpy(out, values, sizeof values);
+    out[0] = a.x;
+    out[1] = a.y;
+    out[2] = a.z;
+    out[3] = b.x;
+    out[4] = b.y;
+    out[5] = b.z;
 }
 
 /* Returns talus_rolling_radius of the body in `slot`. */
@@ -159,6 +163,17 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
         e->overlap_rate[i] = overlap_rate;
 }
 
+/* Contacts between the one that is filled and the one whose second body is fetched: second bodies are scattered. */
+enum { CONTACTS_AHEAD = 6 };
+
+/* Fetches what fill_contact reads of the contact's second body. */
+static inline void prefetch_second_body(const TalusOperator *op, const TalusContact *contact)
+{
+    __builtin_prefetch(op->body[contact->b]);
+    if (op->inverse_inertia)
+        __builtin_prefetch(op->inverse_inertia[contact->b]);
+}
+
 /* Writes the contacts of a group. Partials, over overlapping contacts: sum, number and maximum of overlap over size. */
 static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
@@ -168,6 +183,8 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
     for (int64_t i = begin; i < end; i++) {
         const TalusContact *contact = &e->contacts->contact[i];
         double size = cpu_contact_size(e, contact);
+        if (i + CONTACTS_AHEAD < end)
+            prefetch_second_body(c->op, contact + CONTACTS_AHEAD);
         fill_contact(c, i, contact, size);
         if (contact->gap < 0.0) {
             double depth = -contact->gap / size;
