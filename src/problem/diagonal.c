@@ -70,6 +70,27 @@ static void block_diagonal(TalusOperator *op, int i, double *coupling)
         talus_block_fill_diagonal(op, i, 3, block, coupling);
 }
 
+/* block_diagonal of general contacts i and i + 1 of three rows, side by side in lanes; the same numbers. The bound of
+ * eigenvalues is a chain of roots and divisions, for which the processor would wait. */
+static void two_block_diagonals(TalusOperator *op, int i, double coupling[2])
+{
+    double block[2][9];
+    for (int k = 0; k < 2; k++)
+        fill_general_of_three(op, i + k, block[k]);
+    Lane b[9];
+    for (int k = 0; k < 9; k++)
+        b[k] = (Lane){block[0][k], block[1][k]};
+    Lane nn = b[0], tt = 0.5 * ((0.0 + b[4]) + b[8]);
+    if (op->compliance)
+        nn += lane_load(&op->compliance[i]);
+    tt = lane_select(tt > 0.0, tt, nn);
+    Lane k2 = (b[1] * b[1] + b[2] * b[2]) / (nn * tt), half = 0.5 * (b[4] - b[8]);
+    Lane spread = lane_sqrt(half * half + b[5] * b[5]) / tt;
+    lane_store(coupling, 1.0 + 0.5 * (spread + lane_sqrt(spread * spread + 4.0 * k2)));
+    lane_store(op->diagonal[i], lane_low(nn, tt));
+    lane_store(op->diagonal[i + 1], lane_high(nn, tt));
+}
+
 /* Fetches the second body of block i, if it has one: second bodies are scattered. */
 static inline void prefetch_second_body(const TalusOperator *op, int i)
 {
@@ -84,16 +105,17 @@ static inline void prefetch_second_body(const TalusOperator *op, int i)
 static void diagonal_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusOperator *op = context;
-    int spheres = op->pair ? op->sphere_sphere + op->sphere_fixed : 0;
+    int spheres = op->pair ? op->sphere_sphere + op->sphere_fixed : 0, i = (int)begin;
     (void)chunk;
-    for (int i = (int)begin; i < (int)end; i++) {
-        if (op->pair && op->inverse_inertia && i + BLOCKS_AHEAD < (int)end)
-            prefetch_second_body(op, i + BLOCKS_AHEAD);
-        if (i < spheres)
-            talus_sphere_fill_diagonal(op, i);
-        else
-            block_diagonal(op, i, &op->coupling[i - spheres]);
+    for (; i < (int)end && i < spheres; i++)
+        talus_sphere_fill_diagonal(op, i);
+    for (; op->pair && op->rows == 3 && i + 2 <= (int)end; i += 2) {
+        for (int k = BLOCKS_AHEAD; k < BLOCKS_AHEAD + 2 && i + k < (int)end; k++)
+            prefetch_second_body(op, i + k);
+        two_block_diagonals(op, i, &op->coupling[i - spheres]);
     }
+    for (; i < (int)end; i++)
+        block_diagonal(op, i, &op->coupling[i - spheres]);
 }
 
 TalusStatus talus_problem_fill_diagonals(TalusProblem *p)
