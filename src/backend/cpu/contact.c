@@ -4,7 +4,10 @@
  * of each body, contact velocities. A body adds the wrenches of its own contacts in the order of the contacts, so no
  * two threads write the same number. A wrench record is (p, t): p acts on b, -p on a, and t is minus the angular
  * impulse, over l, on either body. A contact of the first two runs has one record, with t = n x p; a general contact
- * has one for each body. */
+ * has one for each body.
+ *
+ * Where all contacts are general, velocities alone need no wrenches: impulses are written, a quarter of the memory, and
+ * each body multiplies them by its arms (talus_cpu_gather_impulses). */
 #include "backend/cpu/cpu.h"
 #include "linalg/eliminate.h"
 
@@ -16,6 +19,10 @@
 /* Number of packs of two contacts that are computed side by side: statements are loops over packs, which the compiler
  * unrolls. With one pack after the other the processor would wait for results. */
 enum { WIDE = 3 };
+
+/* Entries of `incidence` between the one that is read and the one whose contact is fetched: those of a body as the second
+ * of their contacts are scattered. */
+enum { ENTRIES_AHEAD = 8 };
 
 /* ---- contact velocity ---- */
 
@@ -256,10 +263,13 @@ void talus_cpu_write_wrenches(const TalusOperator *op, const double *gamma, int 
 
 /* ---- bodies ---- */
 
-/* Arguments of talus_cpu_gather_wrenches. */
+/* Arguments of talus_cpu_gather_wrenches and talus_cpu_gather_impulses. */
 typedef struct Gather {
     const TalusOperator *op;
     const double (*record)[6];
+    double (*impulse)
+        [4]; /* in place of `record`, by contact: impulse on b, world frame; the last number is unused */
+    const double *gamma; /* from which `impulse` is written */
     double (*velocity)[8];
     bool free_motion, terms;
 } Gather;
@@ -285,6 +295,34 @@ KERNEL void sum_body_wrenches(const double (*record)[6], const int32_t *incidenc
     }
 }
 
+/* sum_body_wrenches from impulses and arms of general contacts, which are the only ones; the same numbers. `last` is the
+ * end of the entries whose contacts may be fetched ahead. */
+KERNEL void sum_body_impulses(const double (*impulse)[4], const double (*arm)[6],
+                              const int32_t *incidence, int count, const int32_t *last, bool terms,
+                              Lane sum[3], Lane size[3])
+{
+    const Mask unsign = {INT64_MAX, INT64_MAX}; /* all bits but the sign */
+    for (int k = 0; k < 3; k++)
+        sum[k] = size[k] = lane(0.0);
+    for (int k = 0; k < count; k++) {
+        if (incidence + k + ENTRIES_AHEAD < last) {
+            int ahead = incidence[k + ENTRIES_AHEAD] >> 2;
+            __builtin_prefetch(impulse[ahead]);
+            __builtin_prefetch(arm[ahead]);
+        }
+        const int side = incidence[k] & 1, j = incidence[k] >> 2; /* 2 * (2 j + side) + side */
+        const double *p = impulse[j], *r = arm[j] + 3 * side;
+        Lane turn = (Lane){r[2], r[0]} * lane_load(p) - lane_load(r) * (Lane){p[2], p[0]};
+        Lane part[3] = {lane_load(p), {p[2], r[1] * p[2] - r[2] * p[1]}, turn};
+        int64_t flip = side ? 0 : INT64_MIN, flip_turn = side ? INT64_MIN : 0;
+        sum[0] += (Lane)((Mask){flip, flip} ^ (Mask)part[0]);
+        sum[1] += (Lane)((Mask){flip, flip_turn} ^ (Mask)part[1]);
+        sum[2] += (Lane)((Mask){flip_turn, flip_turn} ^ (Mask)part[2]);
+        for (int j3 = 0; terms && j3 < 3; j3++)
+            size[j3] += (Lane)(unsign & (Mask)part[j3]);
+    }
+}
+
 /* Writes |V| and |W| of a body (terms.h) to entries 3 and 7 of v, from the sums of absolute values of its records. */
 KERNEL void write_body_terms(const TalusOperator *op, int64_t body, const Lane size[3], double *v)
 {
@@ -296,18 +334,25 @@ KERNEL void write_body_terms(const TalusOperator *op, int64_t body, const Lane s
     v[7] = out[1];
 }
 
-/* Writes the velocity records of bodies [begin, end). `terms` is a constant after inlining. */
-KERNEL void gather_bodies(const Gather *g, int64_t begin, int64_t end, bool terms)
+/* Writes the velocity records of bodies [begin, end), from impulses in place of wrenches if `impulses`. `terms` and
+ * `impulses` are constants after inlining. */
+KERNEL void gather_bodies(const Gather *g, int64_t begin, int64_t end, bool terms, bool impulses)
 {
     const TalusOperator op = *g->op; /* a copy: no store below changes it, as the compiler knows */
     const double(*record)[6] = g->record;
+    const int32_t *last = op.incidence + op.incidence_start[end];
     const Lane keep = lane(g->free_motion ? 1.0 : 0.0);
     for (int64_t i = begin; i < end; i++) {
         const double *body = op.body[i];
         double *v = g->velocity[i], m = body[3], k = body[7];
+        const int32_t *incidence = op.incidence + op.incidence_start[i];
+        const int count = op.incidence_start[i + 1] - op.incidence_start[i];
         Lane sum[3], size[3];
-        sum_body_wrenches(record, op.incidence + op.incidence_start[i],
-                          op.incidence_start[i + 1] - op.incidence_start[i], terms, sum, size);
+        if (impulses)
+            sum_body_impulses((const double(*)[4])g->impulse, (const double(*)[6])op.arm, incidence,
+                              count, last, terms, sum, size);
+        else
+            sum_body_wrenches(record, incidence, count, terms, sum, size);
         Lane turn[2] = {__builtin_shufflevector(sum[1], sum[2], 1, 2), lane(sum[2][1])};
         if (op.inverse_inertia) {
             double torque[3] = {turn[0][0], turn[0][1], turn[1][0]}, t[3];
@@ -332,16 +377,24 @@ static void gather_chunk(void *context, int64_t begin, int64_t end, int64_t chun
 {
     const Gather *g = context;
     (void)chunk;
-    if (g->terms)
-        gather_bodies(g, begin, end, true);
+    if (g->terms && g->impulse)
+        gather_bodies(g, begin, end, true, true);
+    else if (g->terms)
+        gather_bodies(g, begin, end, true, false);
+    else if (g->impulse)
+        gather_bodies(g, begin, end, false, true);
     else
-        gather_bodies(g, begin, end, false);
+        gather_bodies(g, begin, end, false, false);
 }
 
 void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6], bool free_motion,
                                bool terms, double (*velocity)[8])
 {
-    Gather g = {op, record, velocity, free_motion, terms};
+    Gather g = {.op = op,
+                .record = record,
+                .velocity = velocity,
+                .free_motion = free_motion,
+                .terms = terms};
     op->scratch->velocity_of = NULL;
     /* if each array comes from memory once: wrenches and incidence; start, record and velocity */
     talus_profile_expect_bytes((op->blocks + op->general) * (double)sizeof *record +
@@ -350,4 +403,39 @@ void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);
     if (op->elimination)
         talus_elimination_apply(op->elimination, free_motion, velocity);
+}
+
+/* Writes the impulses of general contacts [begin, end) in the world frame. */
+static void impulse_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    const Gather *g = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++) {
+        double p[3];
+        talus_frame_to_world(g->op->frame[i], g->gamma + 3 * i, p);
+        lane_store(g->impulse[i], (Lane){p[0], p[1]});
+        lane_store(g->impulse[i] + 2, (Lane){p[2], 0.0});
+    }
+}
+
+bool talus_cpu_gather_impulses(const TalusOperator *op, const double *gamma, bool free_motion,
+                               bool terms, double (*velocity)[8])
+{
+    if (op->rows != 3 || op->general != op->blocks || op->joints || op->elimination)
+        return false;
+    Gather g = {.op = op,
+                .impulse =
+                    (double(*)[4])op->scratch->record, /* has room for 12 numbers a contact */
+                .gamma = gamma,
+                .velocity = velocity,
+                .free_motion = free_motion,
+                .terms = terms};
+    op->scratch->velocity_of = NULL;
+    /* if each array comes from memory once: impulses, arms and incidence; start, record and velocity */
+    talus_profile_expect_bytes(op->blocks * (double)(sizeof *g.impulse + sizeof *op->arm) +
+                               2.0 * op->blocks * sizeof *op->incidence +
+                               op->bodies * (sizeof *op->incidence_start + 2.0 * sizeof *velocity));
+    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, impulse_chunk, &g);
+    talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);
+    return true;
 }

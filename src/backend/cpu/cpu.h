@@ -25,6 +25,11 @@ void talus_cpu_unscale_impulses(const TalusOperator *op, const TalusMetricBlock 
 void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6], bool free_motion,
                                bool terms, double (*velocity)[8]);
 
+/* talus_cpu_gather_wrenches of the wrenches of gamma; overwrites the scratch's `record`. False, with nothing written,
+ * unless all contacts are general and have three rows, and there are no joints. */
+bool talus_cpu_gather_impulses(const TalusOperator *op, const double *gamma, bool free_motion,
+                               bool terms, double (*velocity)[8]);
+
 /* Writes the bodies' velocities v_f + M^-1 D gamma to the scratch, with `terms` as in talus_cpu_gather_wrenches. */
 void talus_cpu_update_velocities(const TalusOperator *op, const double *gamma, bool terms);
 

@@ -54,6 +54,8 @@ static void gather_impulses(const TalusOperator *op, const double *gamma, bool f
                             bool terms, double (*velocity)[8])
 {
     Product p = {.op = op, .gamma = gamma};
+    if (talus_cpu_gather_impulses(op, gamma, free_motion, terms, velocity))
+        return;
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, wrench_chunk, &p);
     talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, free_motion, terms,
                               velocity);
