@@ -338,27 +338,56 @@ static TalusProblemSizes problem_sizes(const CpuEngine *e)
 
 /* ---- after a solve ---- */
 
+/* What measure_overlap_ratio needs. */
+typedef struct OverlapContext {
+    BuildContext build;
+    double smallest; /* no contact's size is smaller, m */
+} OverlapContext;
+
+/* Returns an upper bound of the overlap of contact i after the step, m, from three numbers; negative without relative
+ * compliance. The overlap itself (talus_elastic_overlap) has gamma less an impulse that is not negative. */
+static double overlap_bound(const BuildContext *c, int64_t i)
+{
+    const CpuEngine *e = c->engine;
+    if (e->build_options.soften > 0.0) /* op->compliance is larger than that of the spring */
+        return INFINITY;
+    double rate = e->overlap_rate[i], gamma = c->gamma[c->op->rows * i];
+    return rate < 0.0 ? -1.0 : e->build_options.h * (rate + c->op->compliance[i] * gamma);
+}
+
 /* Partial: largest talus_contact_overlap_ratio of the chunk; 0 if none of its contacts has relative compliance. The
- * ratio of a contact whose overlap is below that of the largest so far is not computed: it would divide and take a
- * root. The margin is more than the rounding of ratio and product. */
+ * ratio of a contact whose overlap is below that of the largest so far is not computed: it would read the contact, its
+ * bodies, frame and impulse. The margin is more than the rounding of ratio and product. */
 static void measure_overlap_ratio(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
-    const BuildContext *c = context;
+    const OverlapContext *all = context;
+    const BuildContext *c = &all->build;
     CpuEngine *e = c->engine;
     const TalusBuildOptions *o = &e->build_options;
+    const double limit = (1.0 - 0x1p-48) * (o->elastic_overlap * all->smallest);
     double largest = 0.0;
     for (int64_t i = begin; i < end; i++) {
+        if (overlap_bound(c, i) < largest * limit)
+            continue;
         TalusHardening s = cpu_hardening(e, c->op, i);
         if (s.compliance == 0.0)
             continue;
         const TalusContact *contact = &e->contacts->contact[i];
         double gamma = c->gamma[c->op->rows * i], size = cpu_contact_size(e, contact);
-        double least = (1.0 - 0x1p-48) * largest * (o->elastic_overlap * size);
-        if (talus_elastic_overlap(o, &s, gamma) < least)
-            continue;
         largest = talus_max(talus_contact_overlap_ratio(o, &s, contact->gap, size, gamma), largest);
     }
     e->partial[chunk][0] = largest;
+}
+
+/* Returns the smallest size of the bodies that count in the size of contacts. */
+static double smallest_size(const CpuEngine *e)
+{
+    const TalusBodyArrays *b = &e->bodies;
+    double smallest = INFINITY;
+    for (int i = 0; i < b->slots; i++)
+        if (talus_is_dynamic(b->shape, b->mobility, (uint32_t)i))
+            smallest = talus_min(b->size[i], smallest);
+    return smallest;
 }
 
 double cpu_largest_overlap_ratio(CpuEngine *e)
@@ -367,7 +396,7 @@ double cpu_largest_overlap_ratio(CpuEngine *e)
     double largest = 0.0;
     if (!(e->build_options.compliance > 0.0))
         return 0.0;
-    BuildContext c = build_context(e);
+    OverlapContext c = {build_context(e), smallest_size(e)};
     talus_parallel(e->pool, count, CPU_GRAIN, measure_overlap_ratio, &c);
     for (int64_t i = 0; i < talus_chunks(count, CPU_GRAIN); i++)
         largest = talus_max(e->partial[i][0], largest);
