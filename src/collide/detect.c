@@ -8,7 +8,8 @@
  *   4. write the contacts of the other runs, and transfer the old impulses by key (share_lost_impulse for new keys)
  * Manifold points of the third run are expensive. Step 2 therefore stores up to 128 contacts of each chunk of 64 pairs,
  * of the first 2^20 pairs, in a draft, from which step 4 copies them. Contacts of chunks with more contacts, of later
- * chunks and of the second run are computed twice.
+ * chunks and of the second run are computed twice. On one thread, and if there is only the third run, the drafts follow
+ * each other without gaps: then step 4 exchanges them for the old list and copies nothing.
  *
  * Up to step 3 the old list is unchanged but for dropped impulses, which are zeroed, so a failed call keeps it. */
 #include "collide/detector.h"
@@ -287,10 +288,37 @@ static bool has_draft(const TalusDetector *d, int64_t chunk)
     return d->run == TALUS_RUN_GENERAL && chunk < d->drafts;
 }
 
+/* count_chunk_contacts if the drafts follow each other: chunks come in their order. From the first chunk on that exceeds
+ * the memory no chunk has a draft. */
+static void draft_next_chunk(TalusDetector *d, int64_t begin, int64_t end, int64_t chunk)
+{
+    int64_t first = d->drafted, room = (int64_t)TALUS_CAPACITY(d->draft) - first;
+    int64_t arms_room = (int64_t)TALUS_CAPACITY(d->draft_arms) - first;
+    ContactWriter w = {.d = d};
+    if (chunk < d->drafts) {
+        w.capacity = room < arms_room ? room : arms_room;
+        w.contact = d->draft + first;
+        w.arms = d->draft_arms + first;
+    }
+    int64_t capacity = w.capacity, count = write_pairs(&w, d, begin, end);
+    d->run_chunk[chunk] = count;
+    if (count > capacity) {
+        d->drafts = chunk < d->drafts ? chunk : d->drafts;
+        return;
+    }
+    for (int64_t k = first; k < first + count; k++)
+        d->draft[k].general = (uint32_t)k;
+    d->drafted += count;
+}
+
 /* Sets run_chunk[chunk] to the number of contacts of the chunk, and fills the draft of the chunk if it has one. */
 static void count_chunk_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
     TalusDetector *d = context;
+    if (d->run == TALUS_RUN_GENERAL && d->joined) {
+        draft_next_chunk(d, begin, end, chunk);
+        return;
+    }
     ContactWriter w = {.d = d};
     if (has_draft(d, chunk)) {
         w.capacity = DRAFT;
@@ -314,9 +342,10 @@ static void write_chunk_contacts(void *context, int64_t begin, int64_t end, int6
     int64_t place = d->run_chunk[chunk], count = d->run_chunk[chunk + 1] - place;
     TalusContact *contact = d->list.contact + first_of_run(d) + place;
     TalusArms *arms = general ? d->list.arms + place : NULL;
-    if (has_draft(d, chunk) && count <= DRAFT) {
-        memcpy(contact, d->draft + chunk * DRAFT, (size_t)count * sizeof *contact);
-        memcpy(arms, d->draft_arms + chunk * DRAFT, (size_t)count * sizeof *arms);
+    if (has_draft(d, chunk) && (d->joined || count <= DRAFT)) {
+        int64_t first = d->joined ? place : chunk * DRAFT;
+        memcpy(contact, d->draft + first, (size_t)count * sizeof *contact);
+        memcpy(arms, d->draft_arms + first, (size_t)count * sizeof *arms);
     } else {
         ContactWriter w = {.d = d, .capacity = count, .contact = contact, .arms = arms};
         write_pairs(&w, d, begin, end);
@@ -450,6 +479,13 @@ static void transfer_impulses(void *context, int64_t begin, int64_t end, int64_t
 
 /* ---- detection ------------------------------------------------------------------------------- */
 
+/* True, after contacts have been counted, if the drafts together are the new list. */
+static bool drafts_are_list(const TalusDetector *d)
+{
+    return d->joined &&
+           d->drafts == talus_chunks(d->broad.run[TALUS_RUN_GENERAL].count, PAIR_GRAIN);
+}
+
 /* Grows the arrays of the list to the new lengths without losing the old list. Grows old_key to the keys of runs 2 and
  * 3 of the old or the new list, whichever are more. */
 static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general)
@@ -458,8 +494,11 @@ static TalusStatus reserve_list(TalusDetector *d, int64_t fixed, int64_t general
     size_t need = (size_t)count, old_count = (size_t)d->list.count;
     size_t keys = (size_t)(fixed + general), old_keys = old_count - (size_t)d->list.sphere_sphere;
     TALUS_TRY(talus_check_contact_count((double)count, INT32_MAX));
-    TALUS_TRY(TALUS_GROW(d->list.contact, need, old_count, "contacts"));
-    TALUS_TRY(TALUS_GROW(d->list.arms, (size_t)general, (size_t)d->list.general, "contact arms"));
+    if (!drafts_are_list(d)) {
+        TALUS_TRY(TALUS_GROW(d->list.contact, need, old_count, "contacts"));
+        TALUS_TRY(
+            TALUS_GROW(d->list.arms, (size_t)general, (size_t)d->list.general, "contact arms"));
+    }
     TALUS_TRY(TALUS_GROW(d->list.impulse, need, old_count, "impulses"));
     TALUS_TRY(TALUS_GROW(d->spare, need, 0, "impulses"));
     return TALUS_GROW(d->old_key, keys > old_keys ? keys : old_keys, 0, "contact keys");
@@ -486,23 +525,43 @@ static TalusStatus prepare_spin_speeds(TalusDetector *d, TalusPool *pool)
     return TALUS_OK;
 }
 
-/* Sets d->drafts; reserves d->chunk, with a number more for the end of each run, and the memory of drafts. */
-static TalusStatus reserve_chunks(TalusDetector *d)
+/* Sets d->drafts and d->joined; reserves d->chunk, with a number more for the end of each run, and the memory of drafts.
+ * Drafts that follow each other have room for the contacts of the old list and a quarter more, at least. */
+static TalusStatus reserve_chunks(TalusDetector *d, const TalusPool *pool)
 {
     int64_t fixed = talus_chunks(d->broad.run[TALUS_RUN_SPHERE_FIXED].count, PAIR_GRAIN);
     int64_t general = talus_chunks(d->broad.run[TALUS_RUN_GENERAL].count, PAIR_GRAIN);
     d->drafts = general < DRAFT_CHUNKS ? general : DRAFT_CHUNKS;
-    size_t drafts = (size_t)d->drafts * DRAFT;
+    d->drafted = 0;
+    d->joined = talus_pool_threads(pool) == 1 && d->broad.run[TALUS_RUN_SPHERES].count == 0 &&
+                fixed == 0 && general > 0;
+    size_t drafts = (size_t)d->drafts * DRAFT, old = (size_t)d->list.general;
+    if (d->joined && drafts < old + old / 4)
+        drafts = old + old / 4;
     TALUS_TRY(TALUS_GROW(d->chunk, (size_t)(fixed + general + 2), 0, "contact counts"));
     TALUS_TRY(TALUS_GROW(d->draft, drafts, 0, "drafts of contacts"));
     return TALUS_GROW(d->draft_arms, drafts, 0, "drafts of contacts");
+}
+
+/* Makes the drafts the new list, and the memory of the old list that of drafts. */
+static void exchange_list_and_drafts(TalusDetector *d)
+{
+    TalusContact *contact = d->list.contact;
+    TalusArms *arms = d->list.arms;
+    d->list.contact = d->draft;
+    d->list.arms = d->draft_arms;
+    d->draft = contact;
+    d->draft_arms = arms;
 }
 
 /* Writes the contacts of a run, `contacts` in number, to the list, and their transferred impulses to spare[]. */
 static void write_run(TalusDetector *d, TalusPool *pool, int run, int64_t contacts)
 {
     select_run(d, run);
-    talus_parallel(pool, d->broad.run[run].count, PAIR_GRAIN, write_chunk_contacts, d);
+    if (run == TALUS_RUN_GENERAL && drafts_are_list(d))
+        exchange_list_and_drafts(d);
+    else
+        talus_parallel(pool, d->broad.run[run].count, PAIR_GRAIN, write_chunk_contacts, d);
     talus_parallel(pool, contacts, CONTACT_GRAIN, transfer_impulses, d);
 }
 
@@ -536,7 +595,7 @@ TalusStatus talus_detect(TalusDetector *d, TalusPool *pool, const TalusBodyView 
     d->options = options;
     TALUS_TRY(talus_broad_find(&d->broad, pool, bodies, options));
     TALUS_TRY(prepare_spin_speeds(d, pool));
-    TALUS_TRY(reserve_chunks(d));
+    TALUS_TRY(reserve_chunks(d, pool));
     int64_t fixed, general;
     TALUS_TRY(count_run(d, pool, TALUS_RUN_SPHERE_FIXED, &fixed));
     TALUS_TRY(count_run(d, pool, TALUS_RUN_GENERAL, &general));

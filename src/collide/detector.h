@@ -37,6 +37,8 @@ struct TalusDetector {
     int run;                  /* run that is counted, written or searched */
     int64_t *run_chunk;       /* part of chunk for this run */
     int64_t drafts;           /* number of chunks of the third run with a draft */
+    bool joined;     /* drafts follow each other without gaps, and there is only the third run */
+    int64_t drafted; /* contacts in joined drafts */
     const TalusRedetectSubset *subset; /* in talus_detector_find_missing */
     atomic_llong found;                /* missing contacts found so far; may exceed the capacity */
 };
