@@ -395,6 +395,11 @@ TalusStatus lab_store_read(LabSet *set);
 TalusStatus lab_store_read_shown(LabSet *set, bool *found);
 /* Moves the tables, except the claims, and the figures of `from` to `to`, with "NAME: " before their titles. */
 void lab_set_move_shown(LabSet *from, LabSet *to, const char *name);
+/* Reads a parsed results.json, of this path, into the set. */
+struct TalusJson;
+typedef TalusStatus LabStoreReader(LabSet *set, const struct TalusJson *root, const char *path);
+/* Calls `read` for set->dir/results.json, if there is one; the message of a format error mentions --fresh. */
+TalusStatus lab_store_parse(LabSet *set, LabStoreReader *read);
 /* Adds a table with a row per solver of the first problem: numbers of outcomes and cost over all problems. */
 const LabTable *lab_set_add_summary(LabSet *set);
 /* Adds the formatted text, cut to 1023 bytes, as a note of the report; a set has at most LAB_NOTES. */

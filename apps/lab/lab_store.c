@@ -1,5 +1,4 @@
-/* lab/lab_store.c - reads results.json, which lab_json.c writes: results into LabSet.stored; tables, figures and
- * notes into the set itself. */
+/* lab/lab_store.c - reads results.json, which lab_json.c writes, into LabSet.stored. */
 #include "lab.h"
 
 #include "base/memory.h"
@@ -180,9 +179,7 @@ static TalusStatus read_all_results(LabSet *set, const TalusJson *root, const ch
 }
 
 /* Reads results.json by `read`; the message of a format error mentions --fresh. */
-static TalusStatus parse_store(LabSet *set, const char *path,
-                               TalusStatus (*read)(LabSet *set, const TalusJson *root,
-                                                   const char *path))
+static TalusStatus parse_store(LabSet *set, const char *path, LabStoreReader *read)
 {
     TalusArena arena = {0};
     TalusJson *root;
@@ -199,108 +196,16 @@ static TalusStatus parse_store(LabSet *set, const char *path,
                : status;
 }
 
+TalusStatus lab_store_parse(LabSet *set, LabStoreReader *read)
+{
+    char *path;
+    TALUS_TRY(talus_path_format(&path, "%s/" LAB_STORE_NAME, set->dir));
+    TalusStatus status = access(path, F_OK) == 0 ? parse_store(set, path, read) : TALUS_OK;
+    talus_release(path);
+    return status;
+}
+
 TalusStatus lab_store_read(LabSet *set)
 {
-    char *path;
-    TALUS_TRY(talus_path_format(&path, "%s/" LAB_STORE_NAME, set->dir));
-    TalusStatus status =
-        access(path, F_OK) == 0 ? parse_store(set, path, read_all_results) : TALUS_OK;
-    talus_release(path);
-    return status;
-}
-
-/* ---- tables, figures and notes ---- */
-
-static const char *text_of(const TalusJson *value)
-{
-    return value && value->kind == TALUS_JSON_STRING ? value->text : "";
-}
-
-/* Returns the first element of the array at `key`; NULL: none. */
-static const TalusJson *first_of(const TalusJson *object, const char *key)
-{
-    const TalusJson *array = get_array(object, key);
-    return array ? array->first : NULL;
-}
-
-static void read_table(LabSet *set, const TalusJson *from)
-{
-    const TalusJson *column = first_of(from, "columns");
-    LabTable *t = lab_set_add_table(set, text_of(talus_json_get(from, "title")), text_of(column));
-    for (column = column ? column->next : NULL; column; column = column->next)
-        lab_table_add_columns(t, "%s", text_of(column));
-    for (const TalusJson *row = first_of(from, "rows"); row; row = row->next)
-        for (const TalusJson *cell = row->first; cell; cell = cell->next)
-            lab_table_add_cell(t, "%s", text_of(cell));
-    get_text(from, "note", t->note, sizeof t->note);
-    if (strcmp(t->title, LAB_CLAIMS_TITLE) == 0)
-        set->claims = t;
-}
-
-/* Copies the numbers of the array at `key` to out[count], NAN where the array has none. */
-static void read_reals(const TalusJson *object, const char *key, double *out, int count)
-{
-    const TalusJson *value = first_of(object, key);
-    for (int i = 0; i < count; i++, value = value ? value->next : NULL)
-        out[i] = value && value->kind == TALUS_JSON_NUMBER ? value->number : NAN;
-}
-
-static bool get_flag(const TalusJson *object, const char *key)
-{
-    const TalusJson *value = talus_json_get(object, key);
-    return value && value->kind == TALUS_JSON_TRUE;
-}
-
-static void read_figure(LabSet *set, const TalusJson *from)
-{
-    LabFigure *f =
-        lab_set_add_figure(set, text_of(talus_json_get(from, "title")),
-                           text_of(talus_json_get(from, "x")), text_of(talus_json_get(from, "y")));
-    get_text(from, "note", f->note, sizeof f->note);
-    f->x_log = get_flag(from, "x_log");
-    f->y_log = get_flag(from, "y_log");
-    f->points = get_flag(from, "points");
-    for (const TalusJson *c = first_of(from, "curves"); c && f->curves < LAB_CURVES; c = c->next) {
-        const TalusJson *x = get_array(c, "x");
-        int count = x ? x->count : 0;
-        double *values = cli_check_memory(calloc(2 * (size_t)count + 1, sizeof *values));
-        read_reals(c, "x", values, count);
-        read_reals(c, "y", values + count, count);
-        lab_figure_add(f, text_of(talus_json_get(c, "name")), values, values + count, count);
-        free(values);
-    }
-}
-
-/* Reads what is shown; leaves the set as it is if the file has another title or version or is not complete. */
-static TalusStatus read_shown(LabSet *set, const TalusJson *root, const char *path)
-{
-    if (root->kind != TALUS_JSON_OBJECT)
-        return talus_fail_file(path, TALUS_ERR_FORMAT, "holds no results of Talus");
-    const TalusJson *about = talus_json_get(root, "talus");
-    const char *version =
-        about && about->kind == TALUS_JSON_OBJECT ? text_of(talus_json_get(about, "version")) : "";
-    if (strcmp(text_of(talus_json_get(root, "title")), set->title) != 0 ||
-        strcmp(version, talus_version()) != 0 || !get_flag(root, "complete"))
-        return TALUS_OK;
-    for (const TalusJson *t = first_of(root, "tables"); t; t = t->next)
-        if (t->kind == TALUS_JSON_OBJECT && first_of(t, "columns"))
-            read_table(set, t);
-    for (const TalusJson *f = first_of(root, "figures"); f && set->figure_count < LAB_FIGURES;
-         f = f->next)
-        if (f->kind == TALUS_JSON_OBJECT)
-            read_figure(set, f);
-    for (const TalusJson *note = first_of(root, "notes"); note && set->note_count < LAB_NOTES;
-         note = note->next)
-        lab_set_add_note(set, "%s", text_of(note));
-    return TALUS_OK;
-}
-
-TalusStatus lab_store_read_shown(LabSet *set, bool *found)
-{
-    char *path;
-    TALUS_TRY(talus_path_format(&path, "%s/" LAB_STORE_NAME, set->dir));
-    TalusStatus status = access(path, F_OK) == 0 ? parse_store(set, path, read_shown) : TALUS_OK;
-    talus_release(path);
-    *found = set->table_count > 0;
-    return status;
+    return lab_store_parse(set, read_all_results);
 }
