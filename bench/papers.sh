@@ -12,15 +12,16 @@ kept=$root/bench/results/papers
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# depends NAME: what the results of an experiment depend on, beside its own file
+# depends NAME: what the results of an experiment depend on most: its own files, its solvers, its scenes, products and sweeps
 depends() {
     case $1 in
-    heyn-*) echo apps/lab/experiments/heyn.c src/solvers/first_order src/solvers/face ;;
-    negrut) echo apps/lab/experiments/worlds_negrut.c src/solvers/sweep src/world ;;
-    petra-*) echo apps/lab/experiments/petra.c apps/lab/experiments/worlds_petra.c src/solvers/ipm src/solvers/tao ;;
-    mprgp) echo apps/lab/experiments/worlds_pospisil.c src/solvers/face ;;
-    preclik) echo apps/lab/experiments/preclik.c src/solvers/sweep src/solvers/newton src/solvers/pivot ;;
+    heyn-*) echo apps/lab/experiments/heyn.c src/solvers/first_order src/solvers/face scenes/settle-box.json scenes/settle-cylinder.json scenes/heavy-on-light.json ;;
+    negrut) echo apps/lab/experiments/worlds_negrut.c src/solvers/sweep scenes/hourglass.json ;;
+    petra-*) echo apps/lab/experiments/petra.c apps/lab/experiments/worlds_petra.c apps/lab/experiments/petra_tables.c src/solvers/ipm src/solvers/tao scenes/pebble-bed.json scenes/pebble-drop.json ;;
+    mprgp) echo apps/lab/experiments/worlds_pospisil.c src/solvers/face scenes/impact.json ;;
+    preclik) echo apps/lab/experiments/preclik.c apps/lab/experiments/preclik_claims.c src/solvers/sweep src/solvers/newton src/solvers/pivot scenes/settle-box.json ;;
     esac
+    echo src/backend/cpu src/problem src/world src/collide
 }
 
 # about NAME: one paragraph on the results of an experiment
@@ -37,7 +38,7 @@ about() {
 
 # fill PAGE: the page with its tables
 fill() {
-    for name in $(sed -n 's/^<!-- \(table\|about\): \([a-z0-9-]*\).*/\2/p' "$1" | sort -u); do
+    for name in $(sed -n -e 's/^<!-- table: \([a-z0-9-]*\).*/\1/p' -e 's/^<!-- about: \([a-z0-9-]*\).*/\1/p' "$1" | sort -u); do
         [ -f "$kept/$name.md" ] || {
             echo "papers.sh: $1: no kept results of $name" >&2
             return 1

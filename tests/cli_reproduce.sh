@@ -27,7 +27,8 @@ for name in mprgp negrut; do
     [ -s one/$name/report.html ] || fail "no page of $name"
     [ "$(grep -cE "^(holds|holds in part|does not hold) +$name " table)" -ge 2 ] || fail "statements of $name: $(cat table)"
 done
-grep -q '^not judged' table && fail "statements without a verdict: $(cat table)"
+# on one thread, as with --quick, updates without order come in the fixed one
+grep '^not judged' table | grep -v 'threads that do not wait' && fail "statements without a verdict: $(cat table)"
 contains one/results.json "mprgp: Fig. 1: bodies and contacts"
 contains one/results.json "negrut: Penetration over time"
 
@@ -52,8 +53,11 @@ code=$?
 if [ $code -ne 0 ]; then
     [ $code -eq 124 ] || fail "stopped with $code: $(cat err)"
     contains err "the same command goes on from what is in two"
+    grep -q failed err && fail "a stop is no failure: $(cat err)"
 fi
+grep '"seconds"' two/preclik/results.json | head -1 >first
 "$TALUS" reproduce preclik-2009 --quick --out two >table 2>err || fail "preclik: $(cat err)"
+[ -s first ] && { grep -qF -- "$(cat first)" two/preclik/results.json || fail "solved again: $(cat first)"; }
 [ "$(grep -cE ' preclik  ' table)" -ge 20 ] || fail "statements of preclik: $(cat table)"
 
 [ $failures -eq 0 ] && echo "cli_reproduce: passed"

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { MAX_SIZE = 4096 };
+
 /* Solves the problem with this number of threads; gamma[size] gets the impulses. */
 static void solve_by(const TestProblem *p, const char *spec, int threads, int iterations,
                      double tolerance, double *gamma)
@@ -23,6 +25,7 @@ static void solve_by(const TestProblem *p, const char *spec, int threads, int it
     REQUIRE_OK(talus_pool_create(threads, &pool));
     REQUIRE_OK(talus_problem_create(&p->def, pool, &problem));
     REQUIRE_OK(talus_solver_create(spec, &solver));
+    CHECK(talus_problem_size(problem) <= MAX_SIZE);
     CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
     if (tolerance > 0.0)
         CHECK_INT(info.outcome, TALUS_OUTCOME_CONVERGED);
@@ -32,8 +35,6 @@ static void solve_by(const TestProblem *p, const char *spec, int threads, int it
     talus_problem_destroy(problem);
     talus_pool_destroy(pool);
 }
-
-enum { MAX_SIZE = 4096 };
 
 TEST(one_thread_goes_forward)
 {

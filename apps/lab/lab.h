@@ -381,6 +381,7 @@ TalusStatus lab_explain_missed_tolerance(LabSet *set, int problem, const char *s
 LabTable *lab_set_add_table(LabSet *set, const char *title, const char *headings);
 /* Adds a figure without curves to the set, which has at most LAB_FIGURES; x and y are the labels of the axes. */
 LabFigure *lab_set_add_figure(LabSet *set, const char *title, const char *x, const char *y);
+enum { LAB_CLAIM_COLUMNS = 4 }; /* of the table LabSet.claims */
 #define LAB_CLAIMS_TITLE "What the paper states, and what is found here"
 #define LAB_STORE_NAME "results.json"
 /* Writes set->dir/results.json, from which a later call takes results. */

@@ -28,6 +28,7 @@ static const TalusJson *first_of(const TalusJson *object, const char *key)
     return array ? array->first : NULL;
 }
 
+/* Adds a table; rows that are not as long as the first are left out. */
 static void read_table(LabSet *set, const TalusJson *from)
 {
     const TalusJson *column = first_of(from, "columns");
@@ -35,10 +36,11 @@ static void read_table(LabSet *set, const TalusJson *from)
     for (column = column ? column->next : NULL; column; column = column->next)
         lab_table_add_columns(t, "%s", text_of(column));
     for (const TalusJson *row = first_of(from, "rows"); row; row = row->next)
-        for (const TalusJson *cell = row->first; cell; cell = cell->next)
+        for (const TalusJson *cell = row->count == t->columns ? row->first : NULL; cell;
+             cell = cell->next)
             lab_table_add_cell(t, "%s", text_of(cell));
     snprintf(t->note, sizeof t->note, "%s", text_of(talus_json_get(from, "note")));
-    if (strcmp(t->title, LAB_CLAIMS_TITLE) == 0)
+    if (strcmp(t->title, LAB_CLAIMS_TITLE) == 0 && t->columns == LAB_CLAIM_COLUMNS)
         set->claims = t;
 }
 

@@ -26,7 +26,7 @@ typedef enum TalusOrder {
     TALUS_ORDER_SYMMETRIC, /* forward, then backward */
     TALUS_ORDER_RANDOM,    /* a new permutation each sweep, from a seed */
     TALUS_ORDER_COLOURED,  /* colour by colour; the blocks of one colour in parallel */
-    TALUS_ORDER_CHAOTIC    /* all blocks at once, without waiting for each other: not repeatable */
+    TALUS_ORDER_CHAOTIC    /* by all threads, without waiting for each other: not repeatable */
 } TalusOrder;
 
 /* Which diagonal entries of N + E scale the unknowns, or divide the step of one block. */

@@ -23,8 +23,8 @@
 enum {
     PAIR_GRAIN = 64,      /* pairs of a chunk */
     CONTACT_GRAIN = 4096, /* contacts of a chunk */
-    PAIRS_AHEAD =
-        3, /* pairs between the one that is computed and the one whose bodies are fetched */
+    /* pairs between the one that is computed and the one whose bodies are fetched */
+    PAIRS_AHEAD = 3,
     DRAFT = 2 * PAIR_GRAIN, /* contacts that the draft of a chunk has capacity for */
     DRAFT_CHUNKS = 1 << 14  /* maximum number of chunks with a draft */
 };
@@ -534,7 +534,7 @@ static TalusStatus reserve_chunks(TalusDetector *d, const TalusPool *pool)
     d->drafts = general < DRAFT_CHUNKS ? general : DRAFT_CHUNKS;
     d->drafted = 0;
     d->joined = talus_pool_threads(pool) == 1 && d->broad.run[TALUS_RUN_SPHERES].count == 0 &&
-                fixed == 0 && general > 0;
+                fixed == 0 && general > 0 && general <= DRAFT_CHUNKS;
     size_t drafts = (size_t)d->drafts * DRAFT, old = (size_t)d->list.general;
     if (d->joined && drafts < old + old / 4)
         drafts = old + old / 4;

@@ -175,25 +175,25 @@ static double get_seconds(const LabSet *set, int c, const char *solver)
 /* Judges whether CHOL ends by OOQP's rule, a mean product of at most 1e-8, within 40 iterations in both cases. */
 static void claim_gap(LabSet *set)
 {
+    const Claim claim = {
+        .statement = "interior point by Cholesky: OOQP's rule holds after 31 to 33 iterations",
+        .rule = "a mean product of at most 1e-8 J within 40 iterations, both steps"};
     bool holds = true;
     char text[LAB_TEXT] = "";
     size_t used = 0;
     for (int c = 0; c < CASES; c++) {
         const LabResult *r = experiment_find_any_result(set, c, CHOL);
-        if (!r || !lab_outcome_is_measured(r->outcome))
+        if (!r || !lab_outcome_is_measured(r->outcome)) {
+            claims_add(set, &claim, CLAIM_UNJUDGED, "no result of %s", CHOL);
             return;
+        }
         double mean = r->residual[LAB_R_DUALITY_GAP] / find_scale(set, c).dual;
         holds = holds && mean <= 1e-8 && r->iterations <= 40;
         used +=
             (size_t)snprintf(text + used, sizeof text - used, "%s%d iterations, mean product %.1e",
                              c ? "; " : "", r->iterations, mean);
     }
-    claims_add(
-        set,
-        &(Claim){.statement = "interior point by Cholesky: OOQP's rule holds after 31 to 33 "
-                              "iterations",
-                 .rule = "a mean product of at most 1e-8 J within 40 iterations, both steps"},
-        claim_if(holds), "%s", text);
+    claims_add(set, &claim, claim_if(holds), "%s", text);
 }
 
 /* Judges the seconds of solver `other` over those of CHOL: the claim holds if at least `low` in both cases, in part if

@@ -396,10 +396,10 @@ static void add_wide_table(const Petra *p)
 enum { REST = -1, PEAK = -2 }; /* values of `until` of find_worst_difference */
 
 /* Returns the maximum over all runs that are not nudged of a field of Divergence: largest[until], for REST to_rest, for
- * PEAK of_peak. */
+ * PEAK of_peak. NAN: there are no two runs to compare. */
 static double find_worst_difference(const Petra *p, int until)
 {
-    double worst = 0.0;
+    double worst = NAN; /* fmax takes the other number */
     for (int i = 0; i < p->runs; i++) {
         const PetraRun *run = &p->run[i], *reference = find_reference(p, run);
         if (run->nudged || !reference || reference == run)
@@ -490,7 +490,8 @@ static void claim_ratio(const Petra *p, const Claim *claim, const char *other, d
         return;
     }
     double ratio = petra_mean_seconds(a) / petra_mean_seconds(b);
-    claims_add(p->w->set, claim, claim_if_whole(ratio >= low, ratio > 1.0),
+    claims_add(p->w->set, claim,
+               isnan(ratio) ? CLAIM_UNJUDGED : claim_if_whole(ratio >= low, ratio > 1.0),
                "%.2f times, %d pebbles", ratio, p->run[0].pebbles);
 }
 
@@ -511,9 +512,11 @@ static void add_claims(const Petra *p)
         rested += p->run[i].rested;
     claims_add(p->w->set,
                &(Claim){.statement = "energies by all solvers differ by less than 1.5 % until rest",
-                        .rule = "in all steps, of runs that came to rest; in part: until a "
+                        .rule = "in all steps, and all runs come to rest; in part: until a "
                                 "hundredth of the peak is left"},
-               claim_if_whole(to_rest < 0.015 && rested > 1, early < 0.015),
+               isnan(to_rest) ? CLAIM_UNJUDGED
+                              : claim_if_whole(to_rest < max_difference && rested == p->runs,
+                                               early < max_difference),
                "%.2g %% in all steps, %.2g %% until a hundredth of the peak is left; %d of %d runs "
                "came to rest",
                100.0 * to_rest, 100.0 * early, rested, p->runs);

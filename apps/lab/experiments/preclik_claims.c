@@ -283,13 +283,13 @@ static void claim_loose_coupling(LabSet *set, int newton, const char *statement)
                c.spread);
 }
 
-/* Returns the seconds over all states; INFINITY unless the solver converged in each. */
+/* Returns the seconds over all states; INFINITY unless the solver converged in each, NAN if a state has no result. */
 static double sum_seconds(const LabSet *set, int model, const char *solver)
 {
     double seconds = 0.0;
     for (int state = 0; state < STATES; state++) {
         const LabResult *r = preclik_find_result(set, model, state, solver);
-        seconds += r && r->outcome == LAB_CONVERGED ? r->seconds : INFINITY;
+        seconds += !r ? NAN : r->outcome == LAB_CONVERGED ? r->seconds : INFINITY;
     }
     return seconds;
 }
@@ -319,9 +319,10 @@ static void claim_newton(LabSet *set)
             &(Claim){.subject = preclik_models[model],
                      .statement = "Newton is inferior",
                      .rule = "more than twice the seconds of the better of PGS and CPG; in part: "
-                             "more than half of them"},
-            isinf(ssn) && isinf(best) ? CLAIM_UNJUDGED
-                                      : claim_if_whole(ssn > 2.0 * best, !(ssn < 0.5 * best)),
+                             "more than half of them (inf: not converged in all states)"},
+            isnan(ssn + pgs + cpg) || (isinf(ssn) && isinf(best))
+                ? CLAIM_UNJUDGED
+                : claim_if_whole(ssn > 2.0 * best, !(ssn < 0.5 * best)),
             "seconds to 1e-9, all states: Newton %.2f, PGS %.2f, CPG %.2f; with the "
             "least of our own it ends at %.0e",
             ssn, pgs, cpg, find_worst_residual(set, model, SSN_PLAIN));

@@ -38,7 +38,7 @@ static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, Hist
             return worlds_check_stop(w);
         if (talus_now() - said > 5.0) {
             said = talus_now();
-            worlds_print_line(w, "pospisil: t = %.3f s, %d contacts, %d iterations", info->time,
+            worlds_print_line(w, "grains: t = %.3f s, %d contacts, %d iterations", info->time,
                               info->contacts, info->solve.iterations);
         }
     }
@@ -290,7 +290,7 @@ static TalusStatus add_mprgp_claims(const Worlds *w, const History *history)
                  .rule = "no step is without one, by the paper's parameters, nor that of a "
                          "sphere between walls that are too close; in part: without the "
                          "latter"},
-        claim_if_whole(sum.unsolved == 0 && wedged != TALUS_OUTCOME_INFEASIBLE, sum.unsolved == 0),
+        claim_if_whole(sum.unsolved == 0 && wedged == TALUS_OUTCOME_CONVERGED, sum.unsolved == 0),
         "%d of %d steps do not end with |g^P| <= 1e-4 |q|; the wedged sphere: %s", sum.unsolved,
         history->count, talus_outcome_name(wedged));
     claims_add(w->set,
@@ -299,8 +299,8 @@ static TalusStatus add_mprgp_claims(const Worlds *w, const History *history)
                         .rule =
                             "contacts and products of steps correlate by at least 0.7; in part: "
                             "by 0.3"},
-               claim_if_whole(r >= 0.7, r >= 0.3), "they correlate by %.2f over %d steps", r,
-               history->count);
+               isnan(r) ? CLAIM_UNJUDGED : claim_if_whole(r >= 0.7, r >= 0.3),
+               "they correlate by %.2f over %d steps", r, history->count);
     return TALUS_OK;
 }
 
@@ -310,10 +310,9 @@ static TalusStatus run_mprgp(Worlds *w)
     int bodies = worlds_choose_size(w, device ? 32810 : 2000, 300);
     double end = w->quick ? 0.06 : device ? until : 0.4;
     int steps = w->steps ? w->steps : (int)cli_steps_until(end, step_length);
-    LabTable *t =
-        lab_set_add_table(w->set, "mprgp on the grains, each step to 1e-4 |q|",
-                          "expansion	steps	iterations	products	of the paper's	"
-                          "most iterations of a step	wall, s");
+    LabTable *t = lab_set_add_table(w->set, "mprgp on the grains, each step to 1e-4 |q|",
+                                    "expansion\tsteps\titerations\tproducts\tof the paper's\t"
+                                    "most iterations of a step\twall, s");
     double paper = NAN;
     for (int m = 0; m < METHODS; m++) {
         History history;

@@ -6,7 +6,7 @@
  * impulse, over l, on either body. A contact of the first two runs has one record, with t = n x p; a general contact
  * has one for each body.
  *
- * Where all contacts are general, velocities alone need no wrenches: impulses are written, a quarter of the memory, and
+ * Where all contacts are general, velocities alone need no wrenches: impulses are written, a third of the memory, and
  * each body multiplies them by its arms (talus_cpu_gather_impulses). */
 #include "backend/cpu/cpu.h"
 #include "linalg/eliminate.h"
@@ -267,8 +267,8 @@ void talus_cpu_write_wrenches(const TalusOperator *op, const double *gamma, int 
 typedef struct Gather {
     const TalusOperator *op;
     const double (*record)[6];
-    double (*impulse)
-        [4]; /* in place of `record`, by contact: impulse on b, world frame; the last number is unused */
+    /* In place of `record`, by contact: impulse on b, world frame; the last number is unused. */
+    double (*impulse)[4];
     const double *gamma; /* from which `impulse` is written */
     double (*velocity)[8];
     bool free_motion, terms;

@@ -1,8 +1,8 @@
-/* backend/cpu/sweep_chaotic.c - sweeps in chaotic order, negrut-2009's update on a GPU: each thread takes contacts one after
- * the other, with the velocities of their bodies that it happens to see.
+/* backend/cpu/sweep_chaotic.c - sweeps in chaotic order, negrut-2009's update on a GPU: each thread takes contacts one
+ * after the other, with the velocities of their bodies that it happens to see.
  *
  * Changes of velocities are added by atomic operations, so that none is lost; the six numbers of a velocity may come
- * from different moments. With more than one thread results are not repeatable; with one they are those of the order
+ * from different moments. With more than one thread results are not repeatable; with one the impulses of a sweep are those of the order
  * forward. */
 #include "backend/cpu/sweep.h"
 
@@ -42,6 +42,7 @@ KERNEL void add_impulse(TalusSweep *sweep, int body, double sign, const double a
             add_shared(&v[k], change[k]);
 }
 
+/* Returns the unit of speeds, m/s. */
 KERNEL double speed_unit(const TalusSweep *sweep)
 {
     (void)sweep;

@@ -364,7 +364,8 @@ static __device__ inline void read_tally(const CuTally *tally, bool max, double 
 #endif
 }
 
-/* v = sums and maxima in tally[SUMS + MAXIMA], the same in all threads of a block, which all call it. */
+/* v = sums and maxima in tally[SUMS + MAXIMA], the same in all threads of a block, which all call it. The number of
+ * threads is a multiple of 32. */
 template <int SUMS, int MAXIMA>
 static __device__ inline void read_tallies(const CuTally *tally, double (&v)[SUMS + MAXIMA])
 {

@@ -65,12 +65,12 @@ template <int LANES> struct HeldBody {
     bool block_summed;                           /* the body is block-summed */
     int2 span;                                   /* range of the body's entries in `incidence` */
     int32_t incidence[held_incidences<LANES>()]; /* this thread's first entries; -1: none */
-    float4 *
-        frame; /* in single precision the frame of entry k is frame[k * blockDim.x], in shared memory: a
-                      barrier over all blocks empties the first-level cache */
+    /* In single precision the frame of entry k is frame[k * blockDim.x], in shared memory: a barrier over all blocks
+     * empties the first-level cache. */
+    float4 *frame;
 };
 
-/* The contact of a body's entry in `incidence`. */
+/* Returns the contact of a body's entry in `incidence`. */
 template <bool GENERAL> static __device__ inline int entry_contact(int32_t incidence)
 {
     return GENERAL ? incidence_contact(args.op, incidence) : incidence >> 1;
@@ -373,6 +373,7 @@ static __global__ void __launch_bounds__(resident_threads<T, MOMENTUM>(), 1)
     __shared__ IterateState state;
     __shared__ StepScalars scalars;
     __shared__ float4 frames[FRAMES];
+    static_assert(sizeof frames <= 40 * 1024, "sums and state take 7 of the 48 KiB of a block");
     HeldContact<T, ROWS> held[RESIDENT_PER_THREAD];
     HeldBody<LANES> body;
     const int2 contacts = block_range(args.op.blocks), bodies = block_range(args.op.bodies);
