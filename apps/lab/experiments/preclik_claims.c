@@ -1,4 +1,5 @@
 /* lab/experiments/preclik_claims.c - judges the statements of preclik-2009 by the results of the experiment. */
+#include "correlation.h"
 #include "preclik.h"
 
 #include <math.h>
@@ -47,32 +48,9 @@ static bool is_in_fig_3(const LabResult *r, int k)
            row[LAB_NATURAL_MAX] > enough * first[LAB_NATURAL_MAX];
 }
 
-/* Sums over points (x, y), for a correlation. */
-typedef struct Sums {
-    double n, x, y, xx, xy, yy;
-} Sums;
-
-static void add_point(Sums *s, double x, double y)
-{
-    s->n += 1.0;
-    s->x += x;
-    s->y += y;
-    s->xx += x * x;
-    s->xy += x * y;
-    s->yy += y * y;
-}
-
-/* Returns the correlation of x and y; NAN if one of them does not vary. */
-static double get_correlation(const Sums *s)
-{
-    double xy = s->n * s->xy - s->x * s->y;
-    double xx = s->n * s->xx - s->x * s->x, yy = s->n * s->yy - s->y * s->y;
-    return xx > 0.0 && yy > 0.0 ? xy / sqrt(xx * yy) : NAN;
-}
-
 Coupling preclik_find_coupling(const LabResult *r)
 {
-    Sums levels = {0}, changes = {0};
+    Correlation levels = {0}, changes = {0};
     double min = INFINITY, max = 0.0, before[2] = {NAN, NAN};
     for (int k = 0; k < r->trace.count; k++) {
         if (!is_in_fig_3(r, k))
@@ -80,30 +58,30 @@ Coupling preclik_find_coupling(const LabResult *r)
         double residual = r->trace.row[k][LAB_NATURAL_MAX];
         double error = r->trace.row[k][LAB_VELOCITY_ERROR];
         double x = log10(residual), y = log10(error);
-        add_point(&levels, x, y);
+        correlation_add(&levels, x, y);
         if (!isnan(before[0]))
-            add_point(&changes, x - before[0], y - before[1]);
+            correlation_add(&changes, x - before[0], y - before[1]);
         before[0] = x;
         before[1] = y;
         min = fmin(min, error / residual);
         max = fmax(max, error / residual);
     }
-    return (Coupling){get_correlation(&levels), get_correlation(&changes), max / min};
+    return (Coupling){correlation_get(&levels), correlation_get(&changes), max / min};
 }
 
 /* Up to iteration 50 the trace has a row for each iteration, so that a row's changes are those of one iteration. */
 Decay preclik_find_decay(const LabResult *r)
 {
     enum { FIRST = 3, LAST = 50 };
-    Sums logs = {0}, plain = {0};
+    Correlation logs = {0}, plain = {0};
     for (int k = 1; k < r->trace.count; k++) {
         const double *row = r->trace.row[k];
         if (row[LAB_ITERATION] < FIRST || row[LAB_ITERATION] > LAST)
             continue;
-        add_point(&plain, row[LAB_ITERATION], row[LAB_STATE_CHANGES]);
-        add_point(&logs, row[LAB_ITERATION], log(row[LAB_STATE_CHANGES] + 0.5));
+        correlation_add(&plain, row[LAB_ITERATION], row[LAB_STATE_CHANGES]);
+        correlation_add(&logs, row[LAB_ITERATION], log(row[LAB_STATE_CHANGES] + 0.5));
     }
-    double e = get_correlation(&logs), l = get_correlation(&plain);
+    double e = correlation_get(&logs), l = correlation_get(&plain);
     return (Decay){e * e, l * l};
 }
 

@@ -60,8 +60,9 @@ typedef struct WorldsRow {
     TalusStatus (*run)(Worlds *w);
 } WorldsRow;
 
-/* worlds_speed.c, worlds_copies.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c; run by name only: worlds_shear.c,
- * worlds_packing.c, worlds_janssen.c, worlds_petra.c, worlds_rigid.c, worlds_negrut.c, worlds_pospisil.c (mprgp), defaults/defaults.c */
+/* worlds_speed.c, worlds_copies.c, worlds_pospisil.c, worlds_beverloo.c, worlds_agreement.c; run by name only:
+ * worlds_shear.c, worlds_packing.c, worlds_janssen.c, worlds_petra.c, worlds_rigid.c, worlds_negrut.c, mprgp of
+ * worlds_pospisil.c, defaults/defaults.c */
 extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, worlds_hundred_million,
     worlds_copies, worlds_pospisil, worlds_beverloo, worlds_agreement, worlds_shear, worlds_packing,
     worlds_janssen, worlds_petra, worlds_default, worlds_rigid, worlds_negrut, worlds_mprgp;

@@ -1,11 +1,12 @@
-/* lab/experiments/worlds_negrut.c - the experiment of negrut-2009: an hourglass of 25,000 spheres of 0.2 m, friction 0.2,
- * steps of 0.01 s with 140 iterations each, by the paper's Gauss-Seidel method (Algorithms 1 and 2), in a fixed order, in
- * a random one, and by threads that do not wait for each other, beside Jacobi's method, which the paper advises against, and apgd.
+/* lab/experiments/worlds_negrut.c - the experiment of negrut-2009: an hourglass of 25,000 spheres of 0.2 m, friction
+ * 0.2, steps of 0.01 s with 140 iterations each, by the paper's Gauss-Seidel method (Algorithms 1 and 2), in a fixed
+ * order, in a random one, and by threads that do not wait for each other; beside Jacobi's method, which the paper
+ * advises against, and apgd.
  *
  * The paper's result is one sentence: the simulation of three minutes ended with low penetration after a fixed, small
  * number of iterations in each step. A run here ends when the upper bulb is empty; what follows is a heap at rest. The
- * paper gives no shape of the glass; scenes/hourglass.json has one whose neck is six diameters wide. Without a GPU there
- * are 2,500 spheres, and the Gauss-Seidel methods, which go contact by contact, always run on the host. */
+ * paper gives no shape of the glass; scenes/hourglass.json has one whose neck is six diameters wide. Without a GPU
+ * there are 2,500 spheres, and the Gauss-Seidel methods, which go contact by contact, always run on the host. */
 #include "worlds.h"
 
 #include "base/memory.h"

@@ -4,6 +4,7 @@
  *
  * pospisil.csv has a row per step: bodies and contacts are the paper's Fig. 1, iterations and Hessian products its
  * Fig. 2. The rows of the table are at the times of its Fig. 3. */
+#include "correlation.h"
 #include "worlds.h"
 
 #include "base/memory.h"
@@ -197,15 +198,11 @@ static Totals sum_history(const History *history)
 /* Returns the correlation of the number of contacts with the products, over the steps with contacts. */
 static double correlate_size_and_cost(const History *history)
 {
-    double n = 0.0, x = 0.0, y = 0.0, xx = 0.0, xy = 0.0, yy = 0.0;
-    for (int i = 0; i < history->count; i++) {
-        double contacts = history->step[i].contacts, products = history->step[i].solve.products;
-        if (contacts == 0.0)
-            continue;
-        n += 1.0, x += contacts, y += products;
-        xx += contacts * contacts, xy += contacts * products, yy += products * products;
-    }
-    return (n * xy - x * y) / sqrt((n * xx - x * x) * (n * yy - y * y));
+    Correlation c = {0};
+    for (int i = 0; i < history->count; i++)
+        if (history->step[i].contacts > 0)
+            correlation_add(&c, history->step[i].contacts, history->step[i].solve.products);
+    return correlation_get(&c);
 }
 
 /* A figure of a step, for a curve. */

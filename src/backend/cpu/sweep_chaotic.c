@@ -2,8 +2,8 @@
  * after the other, with the velocities of their bodies that it happens to see.
  *
  * Changes of velocities are added by atomic operations, so that none is lost; the six numbers of a velocity may come
- * from different moments. With more than one thread results are not repeatable; with one the impulses of a sweep are those of the order
- * forward. */
+ * from different moments. With more than one thread results are not repeatable; with one the impulses of a sweep are
+ * those of the order forward. */
 #include "backend/cpu/sweep.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* backend/cpu/sweep_items.h - the step of a Gauss-Seidel sweep for one contact of any kind; included by sweep_loops.h and
- * sweep_chaotic.c. The including file defines:
+/* backend/cpu/sweep_items.h - the step of a Gauss-Seidel sweep for one contact of any kind; included by sweep_loops.h
+ * and sweep_chaotic.c. The including file defines:
  *     Real                   type of a number
  *     body_velocity          velocity record of a body, m/s
  *     add_impulse            applies an impulse to a body

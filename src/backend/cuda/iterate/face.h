@@ -48,7 +48,8 @@ enum FaceTask {
 
 /* Sums of the product's kernel in a search: p'N p, p'p, p'g; FACE_LIMIT is a maximum over blocks, of minus the step to
  * the boundary. If the kernel computes the gradient after a projection instead, FACE_PNP, FACE_PP and FACE_PG are
- * s'N s, s's and s'g of the step from x to x - s and the gradient g after it (talus_face_raise_norm, talus_face_decrease). */
+ * s'N s, s's and s'g of the step from x to x - s and the gradient g after it (talus_face_raise_norm,
+ * talus_face_decrease). */
 enum { FACE_PNP, FACE_PP, FACE_PG, FACE_LIMIT, FACE_SEARCH_SUMS };
 /* Sums of a split: |phi|^2, |beta|^2, number of active blocks, phi'N p, sum of squared natural residuals; the last is a
  * maximum, of squared natural residuals. */
