@@ -14,7 +14,7 @@ enum { PETRA_SIZES = 3, PETRA_RUNS = 48 };
 typedef struct PetraMethod {
     const char *label, *spec; /* name in tables; solver as NAME[:key=value,...] */
     double tolerance; /* of the residual, relative to g h; 0: the solver's own stopping rule */
-    double seconds;   /* processor time limit of a run; see get_time_limit in worlds_petra.c */
+    double seconds[PETRA_SIZES]; /* limit of processor time of a run with each size; 0: no run */
 } PetraMethod;
 
 typedef struct PetraStep {
@@ -30,6 +30,7 @@ typedef struct PetraRun {
     const PetraMethod *method;
     bool nudged; /* the start is perturbed: the pebbles, of radius 1, start 1e-9 higher */
     int pebbles;
+    double limit;         /* of processor time, s */
     double threshold;     /* kinetic energy below which the run is at rest, J */
     PetraStep *step;      /* [count] */
     int count, missed;    /* steps; steps that missed their tolerance */
@@ -56,8 +57,9 @@ typedef struct Petra {
     int runs;
     /* The wide step: one step with the paper's number of contacts per pebble, solved by every method. */
     PetraSolve wide[PETRA_RUNS];
-    int wide_count; /* number of solutions */
-    int wide_pebbles, wide_contacts;
+    int wide_count;   /* number of solutions */
+    int wide_pebbles; /* the most that the paper has */
+    int wide_contacts;
     double wide_envelope; /* TalusWorldDef.envelope that gives these contacts */
     double wide_time;     /* simulated time of the step, s */
 } Petra;

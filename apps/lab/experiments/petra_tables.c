@@ -3,6 +3,7 @@
  * verdicts. */
 #include "petra.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,21 +303,26 @@ static void add_energy_figures(const Petra *p, int pebbles)
              "same solver.");
 }
 
-/* Adds the figures of energy, of memory and of time. */
+/* Adds a figure of y over the unknowns for the runs with `from` to `to` pebbles, a point for every step. */
+static void add_cost_figure(const Petra *p, const char *title, Figure y, int from, int to)
+{
+    LabFigure *f =
+        lab_set_add_figure(p->w->set, title, "unknowns of the dual", y == SECONDS ? "s" : "MB");
+    f->points = f->x_log = f->y_log = true;
+    for (int i = 0; i < p->runs && f->curves < LAB_CURVES; i++)
+        if (!p->run[i].nudged && p->run[i].pebbles >= from && p->run[i].pebbles <= to)
+            add_run_curve(p, f, &p->run[i], UNKNOWNS, y, false);
+}
+
+/* Adds the figures of energy, of memory and of time. The paper has the same caption for its Figs. 5 and 6; here the one
+ * has the smaller numbers of pebbles and the other the largest. */
 static void add_figures(const Petra *p)
 {
-    add_energy_figures(p, p->run[0].pebbles);
-    LabFigure *memory =
-        lab_set_add_figure(p->w->set, "Fig. 4: memory of every step", "unknowns of the dual", "MB");
-    LabFigure *seconds =
-        lab_set_add_figure(p->w->set, "Fig. 5: time of every step", "unknowns of the dual", "s");
-    memory->points = memory->x_log = memory->y_log = true;
-    seconds->points = seconds->x_log = seconds->y_log = true;
-    for (int i = 0; i < p->runs && memory->curves < LAB_CURVES; i++)
-        if (!p->run[i].nudged) {
-            add_run_curve(p, memory, &p->run[i], UNKNOWNS, MEGABYTES, false);
-            add_run_curve(p, seconds, &p->run[i], UNKNOWNS, SECONDS, false);
-        }
+    int least = p->run[0].pebbles, most = p->wide_pebbles;
+    add_energy_figures(p, least);
+    add_cost_figure(p, "Fig. 4: memory of every step", MEGABYTES, 0, INT_MAX);
+    add_cost_figure(p, "Fig. 5: time of every step, fewer pebbles", SECONDS, 0, most - 1);
+    add_cost_figure(p, "Fig. 6: time of every step, most pebbles", SECONDS, most, INT_MAX);
 }
 
 /* ---- growth ---- */
@@ -480,19 +486,104 @@ static void add_verdicts(const Petra *p)
 
 /* ---- the paper's statements ---- */
 
-/* Judges whether the mean time of a step of `other` is at least `low` times that of ipm-chol with the fewest pebbles. */
-static void claim_ratio(const Petra *p, const Claim *claim, const char *other, double low)
+/* Returns the time of `a` over that of `b` for the steps that both have; NAN if one of them is missing. */
+static double compare_times(const PetraRun *a, const PetraRun *b)
 {
-    const PetraRun *a = petra_find_run(p, other, p->run[0].pebbles);
-    const PetraRun *b = petra_find_run(p, "ipm-chol", p->run[0].pebbles);
-    if (!a || !b) {
+    double sum_a = 0.0, sum_b = 0.0;
+    for (int k = 0; a && b && k < a->count && k < b->count; k++) {
+        sum_a += a->step[k].seconds;
+        sum_b += b->step[k].seconds;
+    }
+    return sum_b > 0.0 ? sum_a / sum_b : NAN;
+}
+
+/* Judges whether a step of `other` takes at least `low` times as long as one of ipm-chol. */
+static void claim_ratio(const Petra *p, const Claim *claim, const char *other, int pebbles,
+                        double low)
+{
+    double ratio =
+        compare_times(petra_find_run(p, other, pebbles), petra_find_run(p, "ipm-chol", pebbles));
+    if (isnan(ratio))
         claims_add(p->w->set, claim, CLAIM_UNJUDGED, "no run of %s or ipm-chol", other);
+    else
+        claims_add(p->w->set, claim, claim_if_whole(ratio >= low, ratio > 1.0),
+                   "%.2f times, %d pebbles", ratio, pebbles);
+}
+
+/* Judges the paper's ranking by time over the steps that each method and ipm-chol have in common. */
+static void claim_ranking(const Petra *p)
+{
+    static const char *const order[] = {"tao-blmvm, paper's rule", "ipm-aug",
+                                        "tao-tron, paper's rule"};
+    const Claim claim = {
+        .statement = "ranking by time: Cholesky, BLMVM, MA27, TRON",
+        .rule = "times over Cholesky's, steps of both, fewest pebbles; in part: Cholesky first"};
+    double ratio[LAB_COUNT(order)];
+    bool ranked = true, first = true;
+    for (int i = 0; i < LAB_COUNT(order); i++) {
+        ratio[i] = compare_times(petra_find_run(p, order[i], p->run[0].pebbles),
+                                 petra_find_run(p, "ipm-chol", p->run[0].pebbles));
+        if (isnan(ratio[i])) {
+            claims_add(p->w->set, &claim, CLAIM_UNJUDGED, "no run of %s or ipm-chol", order[i]);
+            return;
+        }
+        ranked = ranked && ratio[i] > (i ? ratio[i - 1] : 1.0);
+        first = first && ratio[i] > 1.0;
+    }
+    claims_add(p->w->set, &claim, claim_if_whole(ranked, first),
+               "BLMVM %.2f, MA27's system %.2f, TRON %.2f times", ratio[0], ratio[1], ratio[2]);
+}
+
+/* Judges the memory of interior points beside BLMVM's, which the paper reads from its Fig. 4. */
+static void claim_memory(const Petra *p)
+{
+    const Claim claim = {.statement = "interior points need 2 to 3 times the memory of BLMVM",
+                         .rule = "most memory of a run by Cholesky over that by BLMVM, each size: "
+                                 "at most 3; in part: at most 10"};
+    double most = NAN;
+    for (int i = 0; i < p->runs; i++) {
+        const PetraRun *chol = petra_find_run(p, "ipm-chol", p->run[i].pebbles);
+        if (chol && strcmp(p->run[i].method->label, "tao-blmvm, paper's rule") == 0)
+            most = fmax(most, get_max(chol, MEGABYTES) / get_max(&p->run[i], MEGABYTES));
+    }
+    if (isnan(most))
+        claims_add(p->w->set, &claim, CLAIM_UNJUDGED, "no run of BLMVM or ipm-chol");
+    else
+        claims_add(p->w->set, &claim, claim_if_whole(most <= 3.0, most <= 10.0),
+                   "at most %.1f times", most);
+}
+
+/* Judges TRON, which failed for want of memory in the paper. A run here that fails ends the experiment, so that all of
+ * them have succeeded. */
+static void claim_tron(const Petra *p, int pebbles)
+{
+    const Claim claim = {.statement = "TRON crashes with 1,600 pebbles, when the dual grows",
+                         .rule = "its run by the paper's rule makes no step"};
+    const PetraRun *run = petra_find_run(p, "tao-tron, paper's rule", pebbles);
+    if (!run)
+        claims_add(p->w->set, &claim, CLAIM_UNJUDGED, "no run of TRON");
+    else
+        claims_add(p->w->set, &claim, claim_if(run->count == 0),
+                   "%d steps with up to %d unknowns and %.0f MB, in %.0f s", run->count,
+                   (int)get_max(run, UNKNOWNS), get_max(run, MEGABYTES), get_total_seconds(run));
+}
+
+/* Judges how many pebbles 4 GB hold, by the growth of Cholesky's memory. */
+static void claim_capacity(const Petra *p)
+{
+    const Claim claim = {.statement = "4 GB hold 150,000 pebbles",
+                         .rule = "most memory by Cholesky, continued by its growth: at most 4 GB"};
+    int points;
+    double exponent = fit_exponent(p, "ipm-chol", MEGABYTES, &points);
+    const PetraRun *run = petra_find_run(p, "ipm-chol", p->wide_pebbles);
+    if (isnan(exponent) || !run) {
+        claims_add(p->w->set, &claim, CLAIM_UNJUDGED, "no runs of ipm-chol with two sizes");
         return;
     }
-    double ratio = petra_mean_seconds(a) / petra_mean_seconds(b);
-    claims_add(p->w->set, claim,
-               isnan(ratio) ? CLAIM_UNJUDGED : claim_if_whole(ratio >= low, ratio > 1.0),
-               "%.2f times, %d pebbles", ratio, p->run[0].pebbles);
+    double gigabytes =
+        get_max(run, MEGABYTES) * pow(150000.0 / run->pebbles, exponent) * 1.048576e-3;
+    claims_add(p->w->set, &claim, claim_if(gigabytes <= 4.0), "%.1f GB, by the power %.2f",
+               gigabytes, exponent);
 }
 
 static void claim_growth(const Petra *p, const Claim *claim, int figure)
@@ -507,7 +598,7 @@ static void claim_growth(const Petra *p, const Claim *claim, int figure)
 static void add_claims(const Petra *p)
 {
     double to_rest = find_worst_difference(p, REST), early = find_worst_difference(p, 1);
-    int rested = 0;
+    int rested = 0, least = p->run[0].pebbles, most = p->wide_pebbles;
     for (int i = 0; i < p->runs; i++)
         rested += p->run[i].rested;
     claims_add(p->w->set,
@@ -525,12 +616,22 @@ static void add_claims(const Petra *p)
                              "a step by MA27's augmented system takes 6.4 times as long as "
                              "by Cholesky",
                          .rule = "at least 3 times, fewest pebbles; in part: longer"},
-                "ipm-aug", 3.0);
+                "ipm-aug", least, 3.0);
+    claim_ratio(p,
+                &(Claim){.statement =
+                             "with 3,200 pebbles it takes more than 20 times as long, and was "
+                             "ended",
+                         .rule = "at least 20 times, most pebbles, steps of both; in part: longer"},
+                "ipm-aug", most, 20.0);
     claim_ratio(p,
                 &(Claim){.statement = "a step by BLMVM takes 1.2 times as long as by Cholesky",
                          .rule = "at least 1.1 times, fewest pebbles, by the paper's rule of "
                                  "stopping; in part: longer"},
-                "tao-blmvm, paper's rule", 1.1);
+                "tao-blmvm, paper's rule", least, 1.1);
+    claim_ranking(p);
+    claim_tron(p, p->w->quick ? least : 1600);
+    claim_memory(p);
+    claim_capacity(p);
     claim_growth(p,
                  &(Claim){.statement = "time grows close to linearly with the number of pebbles",
                           .rule = "mean time of a step by Cholesky, at most the power 1.25; in "
