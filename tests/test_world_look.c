@@ -7,7 +7,7 @@ enum { BOXES = 3 };
 
 /* Three boxes of 0.2 m in a row: the heavy first one flies at 40 m/s, 0.2 m a step, and is about to strike the
  * second; the third is out of the envelope until that moves. */
-static double overlap_after(TalusWorldDef def, int steps, bool *seen)
+static double overlap_after(TalusWorldDef def, int steps, TalusStepInfo *info)
 {
     TalusWorld *world;
     def.gravity = talus_vec3(0, 0, 0);
@@ -31,10 +31,8 @@ static double overlap_after(TalusWorldDef def, int steps, bool *seen)
         batch.velocity = &v;
         CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
     }
-    TalusStepInfo info;
     for (int k = 0; k < steps; k++)
-        CHECK_OK(talus_world_step(world, &info));
-    *seen = info.contacts == 8;
+        CHECK_OK(talus_world_step(world, info));
     TalusVec3 x[BOXES];
     TalusBodyState state = {.position = x};
     talus_world_get_state(world, &state);
@@ -44,16 +42,28 @@ static double overlap_after(TalusWorldDef def, int steps, bool *seen)
 
 TEST(a_struck_box_meets_the_next_one)
 {
-    bool seen;
-    CHECK(overlap_after(talus_world_def_relaxed(), 1, &seen) < 1e-4);
-    CHECK(seen); /* four touches of each pair */
+    TalusStepInfo info;
+    CHECK(overlap_after(talus_world_def_relaxed(), 1, &info) < 1e-4);
+    CHECK(info.contacts == 8); /* four touches of each pair */
     TalusWorldDef def = talus_world_def_default();
-    CHECK(overlap_after(def, 1, &seen) < 1.1 * def.elastic_overlap * 0.1);
-    CHECK(seen);
+    CHECK(overlap_after(def, 1, &info) < 1.1 * def.elastic_overlap * 0.1);
+    CHECK(info.contacts == 8);
+}
+
+TEST(the_cost_of_first_solves_is_told_apart)
+{
+    TalusStepInfo info;
+    overlap_after(talus_world_def_relaxed(), 1, &info);
+    CHECK(info.first_iterations > 0 && info.first_iterations < info.solve.iterations);
+    CHECK(info.first_products > 0 && info.first_products < info.solve.products);
+    overlap_after(talus_world_def_relaxed(), 30, &info); /* apart again, nothing is solved twice */
+    CHECK_INT(info.first_iterations, info.solve.iterations);
+    CHECK_INT(info.first_products, info.solve.products);
 }
 
 int main(void)
 {
     RUN(a_struck_box_meets_the_next_one);
+    RUN(the_cost_of_first_solves_is_told_apart);
     return talus_test_result();
 }

@@ -314,6 +314,8 @@ typedef struct TalusStepInfo {
     /* All solves of the step. Costs are summed, including parts that were repeated in halves; memory is the largest of
      * all solves; residuals and outcome are the worst of the parts that were kept. */
     TalusSolveInfo solve;
+    /* Of `solve`, the cost of the first solve of each part; the rest is of solves after redetection. */
+    int first_iterations, first_products;
     double reference_speed; /* m/s */
     double tolerance;       /* of this step's residual, m/s */
     bool missed;  /* true if some solve did not converge; tolerance 0: a spent budget is no miss */

@@ -265,6 +265,8 @@ static TalusStatus solve_with_redetection(TalusWorld *world, double h, TalusSolv
                  world->def.tolerance > 0.0 && world->def.max_iterations >= 4;
     world->rough_first = false;
     TALUS_TRY(solve_part(world, h, 0, rough ? ROUGH_FACTOR : 1.0, part));
+    world->info.first_iterations += part->iterations;
+    world->info.first_products += part->products;
     return redetect_and_solve(world, h, rough && !is_wedged(part), part);
 }
 
