@@ -101,6 +101,8 @@ static TalusStatus run_worlds(const Session *session, const Part *part, const Wo
         TALUS_TRY(lab_store_read_shown(set, &found));
     if (found)
         return TALUS_OK;
+    if (options.fresh)
+        worlds_forget_runs(set->dir);
     /* small worlds are faster on one thread */
     w = (Worlds){.backend = {session->backend},
                  .backends = 1,
@@ -110,6 +112,7 @@ static TalusStatus run_worlds(const Session *session, const Part *part, const Wo
                  .quick = options.quick,
                  .quiet = options.quiet || options.quick,
                  .dir = set->dir,
+                 .keep_runs = true,
                  .set = set};
     const int code = worlds_run_rows(&w, &row, 1);
     if (cli_stop_signal())

@@ -41,6 +41,7 @@ typedef struct Worlds {
     const char *const *names; /* operands after the row's own name, for a row that takes names */
     int name_count;
     bool fresh;       /* --fresh: the row ignores stored figures */
+    bool keep_runs;   /* finished runs are stored, and stored ones are not run again */
     bool any_backend; /* --backend is not given, so the row may choose the backend */
     LabSet *set;
     Verdict verdict[WORLDS_VERDICTS];
@@ -75,6 +76,18 @@ const WorldsRow *worlds_find_row(const char *name);
 /* Runs `talus bench gpu [ROW...]` or one row alone; the caller has set the options in `w`. Returns the exit code:
  * CLI_FAILED if a row ended with an error, CLI_OK even if targets were missed. */
 int worlds_run_rows(Worlds *w, const WorldsRow *const *rows, int count);
+
+/* ---- finished runs of a row (worlds_store.c), if w->keep_runs ---- */
+
+/* Reads the steps of a run, `columns` numbers each; `run` says all that defines it, but threads and --quick. *rows is 0
+ * if no such run is stored. The caller releases *values in any case. */
+TalusStatus worlds_load_run(const Worlds *w, const char *run, int columns, double **values,
+                            int *rows);
+/* Stores the steps of a finished run. `header`: names of the columns, separated by commas. */
+TalusStatus worlds_save_run(const Worlds *w, const char *run, const char *header, int columns,
+                            const double *values, int rows);
+/* Removes all runs that are stored in `dir`. */
+void worlds_forget_runs(const char *dir);
 
 /* ---- for the rows (worlds_measure.c) ---- */
 

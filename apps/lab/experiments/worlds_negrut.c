@@ -81,67 +81,118 @@ static TalusStatus open_hourglass(const Worlds *w, const char *solver, bool on_h
     return worlds_build(w, &c, out);
 }
 
-/* Room for what is recorded of each step. */
-typedef struct Record {
-    double *time, *overlap, *sorted, *residual, *contacts;
-} Record;
+/* What is recorded of a step. */
+enum {
+    TIME,
+    OVERLAP,
+    OVERLAP_MAX,
+    RESIDUAL,
+    CONTACTS,
+    BELOW,
+    SOLVE_SECONDS,
+    SECONDS,
+    THREADS,
+    COLUMNS
+};
 
-/* Makes at most `steps` steps, until the upper bulb is empty, and fills *run; the record has room for them. */
-static TalusStatus run_steps(const Worlds *w, TalusWorld *world, const char *label, int steps,
-                             const Record *r, NegrutRun *run)
+static const char header[] =
+    "time,overlap_mean,overlap_max,rms_over_gh,contacts,below,solve_seconds,seconds,threads";
+
+/* Makes at most `steps` steps, until the upper bulb is empty, and records them in `row`, which has room for all. */
+static TalusStatus run_steps(const Worlds *w, TalusWorld *world, const char *label, int bodies,
+                             int steps, double (*row)[COLUMNS], int *done)
 {
-    double begun = talus_now(), said = begun, solving = 0.0;
-    while (run->steps < steps && isnan(run->emptied)) {
+    double begun = talus_now(), said = begun, last = begun;
+    for (bool empty = false; *done < steps && !empty;) {
         TalusStepInfo info;
         TALUS_TRY(talus_world_step(world, &info));
-        const int k = run->steps++;
-        r->time[k] = info.time;
-        r->overlap[k] = r->sorted[k] = info.penetration_mean;
-        r->residual[k] = info.solve.residual.rms / info.reference_speed;
-        r->contacts[k] = info.contacts;
-        if (!isfinite(r->residual[k] + r->overlap[k]))
-            return talus_fail(TALUS_ERR_NUMERIC, "%s: step %d has a residual of %g", label, k + 1,
-                              r->residual[k]);
-        run->mean_most = fmax(run->mean_most, info.penetration_mean);
-        run->worst = fmax(run->worst, info.penetration_max);
-        run->residual_most = fmax(run->residual_most, r->residual[k]);
-        solving += info.solve_seconds;
-        if (count_below(world) >= run->bodies)
-            run->emptied = info.time;
+        const int below = count_below(world);
+        double *r = row[(*done)++], now = talus_now();
+        r[TIME] = info.time;
+        r[OVERLAP] = info.penetration_mean;
+        r[OVERLAP_MAX] = info.penetration_max;
+        r[RESIDUAL] = info.solve.residual.rms / info.reference_speed;
+        r[CONTACTS] = info.contacts;
+        r[BELOW] = below;
+        r[SOLVE_SECONDS] = info.solve_seconds;
+        r[SECONDS] = now - last;
+        r[THREADS] = talus_world_threads(world);
+        last = now;
+        empty = below >= bodies;
+        if (!isfinite(r[RESIDUAL] + r[OVERLAP]))
+            return talus_fail(TALUS_ERR_NUMERIC, "%s: step %d has a residual of %g", label, *done,
+                              r[RESIDUAL]);
         TALUS_TRY(worlds_check_stop(w));
-        if (talus_now() - said > 5.0) {
-            said = talus_now();
+        if (now - said > 5.0) {
+            said = now;
             worlds_print_line(w, "negrut: %s: t = %.2f s, %d of %d spheres below", label, info.time,
-                              count_below(world), run->bodies);
+                              below, bodies);
         }
     }
-    run->seconds = talus_now() - begun;
-    run->solve_share = solving / run->seconds;
-    run->mean = worlds_median(r->sorted, run->steps);
-    run->residual = worlds_median(r->residual, run->steps);
-    run->contacts = worlds_median(r->contacts, run->steps);
     return TALUS_OK;
 }
 
-/* Runs the hourglass by a solver. run->time and run->overlap are the caller's to release, even after a failure. */
+/* Returns the median of a column; `work` has room for all rows. */
+static double find_median(double (*row)[COLUMNS], int column, int rows, double *work)
+{
+    for (int k = 0; k < rows; k++)
+        work[k] = row[k][column];
+    return worlds_median(work, rows);
+}
+
+/* Fills *run from the steps; run->time and run->overlap have room for them. */
+static void summarise_steps(double (*row)[COLUMNS], int rows, int bodies, NegrutRun *run)
+{
+    double solving = 0.0;
+    run->steps = rows;
+    run->mean = find_median(row, OVERLAP, rows, run->time);
+    run->residual = find_median(row, RESIDUAL, rows, run->time);
+    run->contacts = find_median(row, CONTACTS, rows, run->time);
+    for (int k = 0; k < rows; k++) {
+        const double *r = row[k];
+        run->time[k] = r[TIME];
+        run->overlap[k] = r[OVERLAP];
+        run->mean_most = fmax(run->mean_most, r[OVERLAP]);
+        run->worst = fmax(run->worst, r[OVERLAP_MAX]);
+        run->residual_most = fmax(run->residual_most, r[RESIDUAL]);
+        run->seconds += r[SECONDS];
+        solving += r[SOLVE_SECONDS];
+        if (r[BELOW] >= bodies)
+            run->emptied = r[TIME];
+        run->threads = (int)r[THREADS];
+    }
+    run->solve_share = solving / run->seconds;
+}
+
+/* Runs the hourglass by a solver, or takes a stored run. run->time and run->overlap are the caller's to release, even
+ * after a failure. */
 static TalusStatus run_hourglass(const Worlds *w, const char *label, const char *solver,
                                  bool on_host, int bodies, int steps, NegrutRun *run)
 {
     TalusWorld *world = NULL;
-    Record r = {0};
+    char name[LAB_TEXT];
+    double *values;
+    int rows;
     *run = (NegrutRun){.bodies = bodies, .emptied = NAN};
-    TalusStatus status = TALUS_ALLOC(r.time, (size_t)steps, "steps");
-    TALUS_THEN(status, TALUS_ALLOC(r.overlap, (size_t)steps, "steps"));
-    TALUS_THEN(status, TALUS_ALLOC(r.sorted, (size_t)steps, "steps"));
-    TALUS_THEN(status, TALUS_ALLOC(r.residual, (size_t)steps, "steps"));
-    TALUS_THEN(status, TALUS_ALLOC(r.contacts, (size_t)steps, "steps"));
-    TALUS_THEN(status, open_hourglass(w, solver, on_host, bodies, &world));
-    TALUS_THEN(status, run_steps(w, world, label, steps, &r, run));
-    run->threads = world ? talus_world_threads(world) : 0;
-    talus_world_destroy(world);
-    run->time = r.time;
-    run->overlap = r.overlap;
-    TALUS_RELEASE(r.sorted, r.residual, r.contacts);
+    snprintf(name, sizeof name, "negrut: %s on %s; %d spheres; at most %d steps", solver,
+             on_host ? "cpu" : w->backend[0], bodies, steps);
+    TALUS_TRY(worlds_load_run(w, name, COLUMNS, &values, &rows));
+    TalusStatus status = TALUS_OK;
+    if (rows == 0) {
+        talus_release(values);
+        values = NULL;
+        status = TALUS_ALLOC(values, (size_t)steps * COLUMNS, "steps");
+        TALUS_THEN(status, open_hourglass(w, solver, on_host, bodies, &world));
+        TALUS_THEN(status,
+                   run_steps(w, world, label, bodies, steps, (double(*)[COLUMNS])values, &rows));
+        TALUS_THEN(status, worlds_save_run(w, name, header, COLUMNS, values, rows));
+        talus_world_destroy(world);
+    }
+    TALUS_THEN(status, TALUS_ALLOC(run->time, (size_t)rows, "steps"));
+    TALUS_THEN(status, TALUS_ALLOC(run->overlap, (size_t)rows, "steps"));
+    if (status == TALUS_OK)
+        summarise_steps((double(*)[COLUMNS])values, rows, bodies, run);
+    talus_release(values);
     return status;
 }
 

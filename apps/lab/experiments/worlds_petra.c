@@ -160,13 +160,80 @@ static TalusStatus run_to_rest(const Worlds *w, TalusWorld *world, size_t before
     return TALUS_OK;
 }
 
-/* Simulates one run within `limit` seconds of processor time and appends it to p->run unless it fails; does nothing if
- * the limit is 0 or the build lacks the solver. */
+/* What is stored of a step; the last two are of the run. */
+enum {
+    TIME,
+    KINETIC,
+    SECONDS,
+    MEMORY,
+    RESIDUAL,
+    CONTACTS,
+    ITERATIONS,
+    MISSED,
+    INFEASIBILITY,
+    COLUMNS
+};
+
+static const char header[] =
+    "time,kinetic,seconds,memory,residual,contacts,iterations,missed,infeasibility";
+
+static TalusStatus save_run(const Worlds *w, const char *name, const PetraRun *run)
+{
+    double(*row)[COLUMNS];
+    TALUS_TRY(TALUS_ALLOC(row, (size_t)run->count + 1, "steps"));
+    for (int k = 0; k < run->count; k++) {
+        const PetraStep *s = &run->step[k];
+        const double values[COLUMNS] = {s->time,       s->kinetic,  s->seconds,
+                                        s->memory,     s->residual, s->contacts,
+                                        s->iterations, run->missed, run->infeasibility};
+        memcpy(row[k], values, sizeof values);
+    }
+    TalusStatus status = worlds_save_run(w, name, header, COLUMNS, *row, run->count);
+    talus_release(row);
+    return status;
+}
+
+/* Fills the run from stored steps. */
+static void unpack_run(const double *values, int rows, PetraRun *run)
+{
+    for (int k = 0; k < rows; k++) {
+        const double *r = values + (size_t)k * COLUMNS;
+        run->step[k] = (PetraStep){.time = r[TIME],
+                                   .kinetic = r[KINETIC],
+                                   .seconds = r[SECONDS],
+                                   .memory = r[MEMORY],
+                                   .residual = r[RESIDUAL],
+                                   .contacts = (int)r[CONTACTS],
+                                   .iterations = (int)r[ITERATIONS]};
+        run->missed = (int)r[MISSED];
+        run->infeasibility = r[INFEASIBILITY];
+        run->rested = r[KINETIC] < run->threshold;
+    }
+    run->count = rows;
+}
+
+/* Makes the run, and solves the step after it for its infeasibility. */
+static TalusStatus simulate_run(const Petra *p, PetraRun *run)
+{
+    PetraSolve last;
+    TalusWorld *world = NULL;
+    size_t before = talus_memory_now();
+    TALUS_TRY(open_vessel(p->w, run->method, run->pebbles, run->nudged, &world));
+    TalusStatus status = run_to_rest(p->w, world, before, run);
+    TALUS_THEN(status, solve_next(p->w, world, run->method, &last));
+    run->infeasibility = status == TALUS_OK ? last.infeasibility : NAN;
+    talus_world_destroy(world);
+    return status;
+}
+
+/* Simulates one run within `limit` seconds of processor time and appends it to p->run unless it fails, or takes a
+ * stored run; does nothing if the limit is 0 or the build lacks the solver. */
 static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, double limit, bool nudged)
 {
     PetraRun *run = &p->run[p->runs];
-    PetraSolve last;
-    TalusWorld *world = NULL;
+    char name[LAB_TEXT];
+    double *values;
+    int rows;
     if (!(limit > 0.0) || !lab_has_solver(m->spec))
         return TALUS_OK;
     *run = (PetraRun){.method = m,
@@ -175,17 +242,23 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, double lim
                       .pebbles = size.pebbles,
                       .threshold = size.threshold,
                       .infeasibility = NAN};
-    TALUS_TRY(TALUS_ALLOC(run->step, (size_t)get_max_steps(p->w), "steps"));
-    size_t before = talus_memory_now();
-    TalusStatus status = open_vessel(p->w, m, size.pebbles, nudged, &world);
-    TALUS_THEN(status, run_to_rest(p->w, world, before, run));
-    TALUS_THEN(status, solve_next(p->w, world, m, &last));
-    if (status == TALUS_OK) {
-        run->infeasibility = last.infeasibility;
+    snprintf(name, sizeof name, "petra: %s to %g on %s; %d pebbles%s; %d steps; %g s", m->spec,
+             m->tolerance, p->w->backend[0], size.pebbles, nudged ? ", nudged" : "",
+             get_max_steps(p->w), limit);
+    TALUS_TRY(worlds_load_run(p->w, name, COLUMNS, &values, &rows));
+    int room = rows > get_max_steps(p->w) ? rows : get_max_steps(p->w);
+    TalusStatus status = TALUS_ALLOC(run->step, (size_t)room, "steps");
+    if (status == TALUS_OK && rows > 0)
+        unpack_run(values, rows, run);
+    else if (status == TALUS_OK) {
+        status = simulate_run(p, run);
+        TALUS_THEN(status, save_run(p->w, name, run));
+    }
+    talus_release(values);
+    if (status == TALUS_OK)
         p->runs++;
-    } else
+    else
         talus_release(run->step);
-    talus_world_destroy(world);
     return status;
 }
 

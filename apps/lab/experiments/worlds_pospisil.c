@@ -25,12 +25,13 @@ enum { MAX_ITERATIONS = 20000 }; /* of a step */
 typedef struct History {
     TalusStepInfo *step; /* room for all steps of the run */
     int count;           /* number of steps made */
+    double wall;         /* seconds of all steps, by the clock */
 } History;
 
 /* Makes and records `steps` steps; if the row's time is over, ends without an error after at least one step. */
 static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, History *history)
 {
-    double said = talus_now();
+    double begun = talus_now(), said = begun;
     while (history->count < steps && !(history->count > 0 && worlds_time_is_over(w))) {
         TalusStepInfo *info = &history->step[history->count];
         TALUS_TRY(talus_world_step(world, info));
@@ -43,6 +44,7 @@ static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, Hist
                               info->contacts, info->solve.iterations);
         }
     }
+    history->wall = talus_now() - begun;
     return TALUS_OK;
 }
 
@@ -77,7 +79,7 @@ static void add_step_row(LabTable *t, const TalusStepInfo *s)
 }
 
 /* Adds a table of the steps at the times of the paper's Fig. 3; its note has totals of the run. */
-static void add_table(const Worlds *w, const History *history, double wall)
+static void add_table(const Worlds *w, const History *history)
 {
     static const double times[] = {0.1, 0.2, 0.29, 0.4, 0.56, 0.64, 0.8, 1.0, 1.2, 1.44};
     LabTable *t = lab_set_add_table(
@@ -98,11 +100,11 @@ static void add_table(const Worlds *w, const History *history, double wall)
     snprintf(t->note, sizeof t->note,
              "%d steps in %.2f s: %.0f iterations and %.0f products in all, at most %.0f "
              "iterations in a step. Each step's figures are in pospisil.csv.",
-             history->count, wall, iterations, products, max);
+             history->count, history->wall, iterations, products, max);
 }
 
 /* Adds a verdict on the wall-clock time of the run, with the median residual; missed if not all `steps` were done. */
-static TalusStatus add_time_verdict(Worlds *w, const History *history, int steps, double wall)
+static TalusStatus add_time_verdict(Worlds *w, const History *history, int steps)
 {
     double *rms;
     TALUS_TRY(TALUS_ALLOC(rms, (size_t)history->count + 1, "residuals"));
@@ -111,31 +113,114 @@ static TalusStatus add_time_verdict(Worlds *w, const History *history, int steps
     WorldsStep median = {.rms = worlds_median(rms, history->count)};
     median.relative = median.rms / history->step[0].reference_speed;
     talus_release(rms);
-    worlds_require_steps(
-        worlds_add_verdict(w, wall, target, "s", &median, "pospisil, 1.44 s at |g^P| <= 1e-4 |q|"),
-        history->count, steps);
+    worlds_require_steps(worlds_add_verdict(w, history->wall, target, "s", &median,
+                                            "pospisil, 1.44 s at |g^P| <= 1e-4 |q|"),
+                         history->count, steps);
     return TALUS_OK;
 }
 
-/* Runs the scene with a solver; on success history->step, which the caller releases in any case, and *wall, the seconds
- * of all steps, are set. quick: the ball is added at 0.03 s. */
-static TalusStatus run_impact(const Worlds *w, const char *solver, int bodies, int steps,
-                              History *history, double *wall)
+/* Makes the steps of the scene with a solver. quick: the ball is added at 0.03 s. */
+static TalusStatus simulate_impact(const Worlds *w, const char *solver, int bodies, int steps,
+                                   History *history)
 {
     WorldsCase c = {.scene = "impact", .solver = solver, .backend = w->backend[0]};
     TalusWorld *world;
-    *history = (History){0};
     worlds_assign(&c.sets, "bodies=%d", bodies);
     worlds_assign(&c.sets, "solver.tolerance=0");
     worlds_assign(&c.sets, "solver.max_iterations=%d", MAX_ITERATIONS);
     if (w->quick)
         worlds_assign(&c.sets, "arrival=0.03");
     TALUS_TRY(worlds_build(w, &c, &world));
-    TalusStatus status = TALUS_ALLOC(history->step, (size_t)steps, "steps");
-    double begun = talus_now();
-    TALUS_THEN(status, run_steps(w, world, steps, history));
-    *wall = talus_now() - begun;
+    TalusStatus status = run_steps(w, world, steps, history);
     talus_world_destroy(world);
+    return status;
+}
+
+/* What is stored of a step. */
+enum {
+    TIME,
+    BODIES,
+    CONTACTS,
+    ITERATIONS,
+    PRODUCTS,
+    FIRST_ITERATIONS,
+    FIRST_PRODUCTS,
+    RMS,
+    REFERENCE,
+    SECONDS,
+    WALL, /* of the run */
+    COLUMNS
+};
+
+static const char header[] = "time,bodies,contacts,iterations,products,first_iterations,"
+                             "first_products,rms,reference_speed,seconds,wall";
+
+static void pack_step(const TalusStepInfo *s, double row[COLUMNS])
+{
+    row[TIME] = s->time;
+    row[BODIES] = s->bodies;
+    row[CONTACTS] = s->contacts;
+    row[ITERATIONS] = s->solve.iterations;
+    row[PRODUCTS] = s->solve.products;
+    row[FIRST_ITERATIONS] = s->first_iterations;
+    row[FIRST_PRODUCTS] = s->first_products;
+    row[RMS] = s->solve.residual.rms;
+    row[REFERENCE] = s->reference_speed;
+    row[SECONDS] = get_step_seconds(s);
+}
+
+static TalusStepInfo unpack_step(const double row[COLUMNS], int64_t step)
+{
+    TalusStepInfo s = {.step = step,
+                       .time = row[TIME],
+                       .bodies = (int)row[BODIES],
+                       .contacts = (int)row[CONTACTS],
+                       .first_iterations = (int)row[FIRST_ITERATIONS],
+                       .first_products = (int)row[FIRST_PRODUCTS],
+                       .reference_speed = row[REFERENCE],
+                       .solve_seconds = row[SECONDS]};
+    s.solve.iterations = (int)row[ITERATIONS];
+    s.solve.products = (int)row[PRODUCTS];
+    s.solve.residual.rms = row[RMS];
+    return s;
+}
+
+static TalusStatus save_history(const Worlds *w, const char *name, const History *history)
+{
+    double(*row)[COLUMNS];
+    TALUS_TRY(TALUS_ALLOC(row, (size_t)history->count + 1, "steps"));
+    for (int i = 0; i < history->count; i++) {
+        pack_step(&history->step[i], row[i]);
+        row[i][WALL] = history->wall;
+    }
+    TalusStatus status = worlds_save_run(w, name, header, COLUMNS, *row, history->count);
+    talus_release(row);
+    return status;
+}
+
+/* Runs the scene with a solver, or takes a stored run, of which the time of the solves is that of whole steps. The
+ * caller releases history->step in any case. */
+static TalusStatus run_impact(const Worlds *w, const char *solver, int bodies, int steps,
+                              History *history)
+{
+    char name[LAB_TEXT];
+    double *values;
+    int rows;
+    *history = (History){0};
+    snprintf(name, sizeof name, "impact: %s on %s; %d bodies; %d steps", solver, w->backend[0],
+             bodies, steps);
+    TALUS_TRY(worlds_load_run(w, name, COLUMNS, &values, &rows));
+    TalusStatus status = TALUS_ALLOC(history->step, (size_t)(rows > steps ? rows : steps), "steps");
+    for (int i = 0; status == TALUS_OK && i < rows; i++) {
+        const double *row = values + (size_t)i * COLUMNS;
+        history->step[history->count++] = unpack_step(row, i + 1);
+        history->wall = row[WALL];
+    }
+    talus_release(values);
+    if (status == TALUS_OK && rows == 0) {
+        status = simulate_impact(w, solver, bodies, steps, history);
+        TALUS_THEN(status, save_history(w, name, history));
+    }
     return status;
 }
 
@@ -143,14 +228,13 @@ static TalusStatus run_pospisil(Worlds *w)
 {
     int steps = w->steps ? w->steps : (int)cli_steps_until(w->quick ? 0.06 : until, step_length);
     History history;
-    double wall;
     TalusStatus status = run_impact(w, "mprgp:metric=none,stop=1e-4",
-                                    worlds_choose_size(w, 32810, 300), steps, &history, &wall);
+                                    worlds_choose_size(w, 32810, 300), steps, &history);
     TALUS_THEN(status, write_history(w, &history));
     if (status == TALUS_OK)
-        add_table(w, &history, wall);
+        add_table(w, &history);
     if (status == TALUS_OK && !w->steps)
-        status = add_time_verdict(w, &history, steps, wall);
+        status = add_time_verdict(w, &history, steps);
     talus_release(history.step);
     return status;
 }
@@ -314,25 +398,24 @@ static TalusStatus add_mprgp_claims(const Worlds *w, const History *history)
     return TALUS_OK;
 }
 
-static void add_run_row(LabTable *t, const char *label, const History *history, double paper,
-                        double wall)
+static void add_run_row(LabTable *t, const char *label, const History *history, double paper)
 {
     const Totals sum = sum_history(history);
     const TalusStepInfo *last = &history->step[history->count - 1];
     lab_table_add_cells(t, "%s\t%.2f\t%d\t%.0f\t%.0f\t%.0f\t%.0f\t%.2f\t%.0f\t%.2f", label,
                         last->time, history->count, sum.iterations, sum.first_iterations,
-                        sum.products, sum.first_products, sum.products / paper, sum.most, wall);
+                        sum.products, sum.first_products, sum.products / paper, sum.most,
+                        history->wall);
 }
 
 /* Runs one method and adds its row; *paper are the products by the paper's parameters, set by the first run. */
 static TalusStatus run_method(Worlds *w, LabTable *t, int m, int bodies, int steps, double *paper)
 {
     History history;
-    double wall;
-    TalusStatus status = run_impact(w, methods[m].spec, bodies, steps, &history, &wall);
+    TalusStatus status = run_impact(w, methods[m].spec, bodies, steps, &history);
     if (status == TALUS_OK) {
         *paper = m == PAPER ? sum_history(&history).products : *paper;
-        add_run_row(t, methods[m].label, &history, *paper, wall);
+        add_run_row(t, methods[m].label, &history, *paper);
     }
     if (status == TALUS_OK && m == PAPER) {
         add_paper_figures(w->set, &history, "the paper's parameters");
@@ -347,11 +430,10 @@ static TalusStatus run_method(Worlds *w, LabTable *t, int m, int bodies, int ste
 static TalusStatus run_to_the_end(Worlds *w, LabTable *t, int bodies)
 {
     History history;
-    double wall;
     TalusStatus status = run_impact(w, methods[SPECTRAL].spec, bodies,
-                                    (int)cli_steps_until(until, step_length), &history, &wall);
+                                    (int)cli_steps_until(until, step_length), &history);
     if (status == TALUS_OK) {
-        add_run_row(t, "spectral steps, to the end", &history, NAN, wall);
+        add_run_row(t, "spectral steps, to the end", &history, NAN);
         add_paper_figures(w->set, &history, "spectral steps");
     }
     talus_release(history.step);
