@@ -56,6 +56,16 @@ rm one/negrut/results.json
 "$TALUS" reproduce negrut-2009 --quick --backend cpu --out one >table 2>err || fail "a damaged run: $(cat err)"
 [ "$(wc -l <"$run")" -gt 100 ] || fail "the damaged run was taken: $(cat "$run")"
 
+# results of another backend are taken unless --backend asks for others
+sed 's/"mprgp, cpu, quick"/"mprgp, cuda-mixed, quick"/' one/mprgp/results.json >changed
+cmp -s changed one/mprgp/results.json && fail "results.json has another title: $(head -c 300 changed)"
+cp changed one/mprgp/results.json
+"$TALUS" reproduce pospisil-2015 --quick --out one >table 2>err || fail "of another backend: $(cat err)"
+cmp -s changed one/mprgp/results.json || fail "results of another backend were not taken"
+contains table "mprgp "
+"$TALUS" reproduce pospisil-2015 --quick --backend cpu --out one >table 2>err || fail "of this backend: $(cat err)"
+cmp -s changed one/mprgp/results.json && fail "results of another backend were taken with --backend cpu"
+
 # a damaged store is named; --fresh replaces it, and the runs
 before=$(ls one/mprgp/run-*.csv | wc -l)
 echo '{' >one/mprgp/results.json

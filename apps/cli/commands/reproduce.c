@@ -90,6 +90,32 @@ static TalusStatus run_problems(const Session *session, const Part *part, LabSet
     return status;
 }
 
+/* Writes the title of a part: what its results depend on. Those of problems do not depend on a backend, NULL. */
+static void format_title(const Part *part, const char *backend, char title[LAB_TEXT])
+{
+    int at = snprintf(title, LAB_TEXT, "%s%s%s%s", part->experiment, backend ? ", " : "",
+                      backend ? backend : "", options.quick ? ", quick" : "");
+    if (backend && options.threads >= 0) /* times and unsynchronised updates depend on it */
+        snprintf(title + at, (size_t)(LAB_TEXT - at), ", threads %d", options.threads);
+}
+
+/* Takes what an earlier call has stored of a part that runs worlds. Unless --backend is given, the results may be of
+ * another backend, and so of another machine. */
+static TalusStatus read_stored(const Part *part, LabSet *set, bool *found)
+{
+    const char *own = set->title;
+    char title[LAB_TEXT];
+    TalusStatus status = lab_store_read_shown(set, found);
+    for (int i = 0; status == TALUS_OK && !*found && !options.backend && i < talus_backend_count();
+         i++) {
+        format_title(part, talus_backend_row(i).name, title);
+        set->title = title;
+        status = lab_store_read_shown(set, found);
+    }
+    set->title = own;
+    return status;
+}
+
 /* Runs a part that runs worlds, or takes what an earlier call has stored. */
 static TalusStatus run_worlds(const Session *session, const Part *part, const WorldsRow *row,
                               LabSet *set)
@@ -98,7 +124,7 @@ static TalusStatus run_worlds(const Session *session, const Part *part, const Wo
     bool found = false;
     TALUS_TRY(lab_set_open(set, true));
     if (!options.fresh)
-        TALUS_TRY(lab_store_read_shown(set, &found));
+        TALUS_TRY(read_stored(part, set, &found));
     if (found)
         return TALUS_OK;
     if (options.fresh)
@@ -153,11 +179,7 @@ static TalusStatus run_part(Session *session, const Part *part, int counts[CLAIM
     const WorldsRow *row = worlds_find_row(part->experiment);
     LabSet set = {.kind = "bench", .experiment = part->experiment, .dir = dir, .title = title};
     snprintf(dir, sizeof dir, "%s/%s", session->dir, part->experiment);
-    snprintf(title, sizeof title, "%s%s%s%s", part->experiment, row ? ", " : "",
-             row ? session->backend : "", options.quick ? ", quick" : "");
-    if (row && options.threads >= 0) /* times and unsynchronised updates depend on it */
-        snprintf(title + strlen(title), sizeof title - strlen(title), ", threads %d",
-                 options.threads);
+    format_title(part, row ? session->backend : NULL, title);
     TalusStatus status =
         row ? run_worlds(session, part, row, &set) : run_problems(session, part, &set);
     if (status == TALUS_OK && !cli_stop_signal()) {
