@@ -22,7 +22,7 @@ static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 
 #define EVEN 1e-5
 /* Limits of processor time of a run, s. LONG: of methods that are to bring the pebbles to rest, if they can. SHORT, BRIEF:
  * enough to measure the cost of a step. */
-#define LONG 900.0
+#define LONG 1800.0
 #define SHORT 150.0
 #define BRIEF 40.0
 
