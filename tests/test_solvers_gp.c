@@ -82,7 +82,7 @@ TEST(doubled_contacts_are_solved)
 }
 
 /* Parameters of heyn-2012's GPMINRES: iterations are Krylov steps. */
-#define PAPER "line=whole,metric=none,projections=100000,count=krylov"
+#define PAPER "line=whole,metric=none,projections=100000,null_exit=off,count=krylov"
 
 /* Returns the objective after `iterations` from zero impulses. */
 static double find_objective(const char *spec, TalusProblem *problem, int iterations)

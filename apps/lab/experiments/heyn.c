@@ -20,9 +20,9 @@
 
 /* ---- runs ---- */
 
-/* The paper's GPMINRES: the first step along the whole gradient, unscaled, projection steps until (17) or (18) holds,
- * and MINRES steps are the iterations, as in its Table I. */
-#define GP_PAPER "line=whole,metric=none,projections=100000,count=krylov"
+/* The paper's GPMINRES: the first step along the whole gradient, unscaled, projection steps until (17) or (18) holds, no
+ * rule on null spaces, and MINRES steps are the iterations, as in its Table I. */
+#define GP_PAPER "line=whole,metric=none,projections=100000,null_exit=off,count=krylov"
 #define GPMINRES_PAPER "gpminres:" GP_PAPER
 #define FACTORS_PAPER "gpminres-p:factor=lu," GP_PAPER
 #define SPG_PAPER "spg:precondition=off"

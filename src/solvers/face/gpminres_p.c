@@ -26,6 +26,7 @@
 /* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     TalusGpParams gp;
+    bool null_exit;
     int factor;
     double drop, raise;
 } Params;
@@ -49,6 +50,7 @@ typedef struct Work {
 
 static const TalusParam params[] = {
     TALUS_GP_ROWS(1),
+    TALUS_MINRES_ROW(Params),
     TALUS_CHOICE(Params, factor, FACTOR_LDL, factors,
                  "L D L' made positive, or the paper's LU, which replaces zero pivots alone"),
     TALUS_REAL(Params, drop, 1e-8, 0.0, 1.0,
@@ -139,6 +141,7 @@ static TalusStatus solve_gpminres_p(TalusSolve *s)
     static const TalusKrylov minres = {begin_minres, step_minres};
     const Params *p = s->params;
     Work *w = s->work;
+    w->minres.null_exit = p->null_exit;
     TalusStatus status = prepare_work(s, w);
     TALUS_THEN(status, talus_gp_solve(s, &p->gp, &w->gp, &minres, w));
     clear_matrices(w);
