@@ -115,6 +115,16 @@ TEST(lu_loses_its_accuracy_in_faces_with_a_null_space)
     free_test_problem(&p);
 }
 
+/* Leaving a face at its null space relies on projection steps that run along it, which those of line=whole do not. */
+TEST(the_whole_line_is_faster_without_the_exit_at_null_spaces)
+{
+    Doubled d = make_doubled(1e-3);
+    double best = find_objective("gpminres", d.problem, 5000), least = 1e-7 * fabs(best);
+    CHECK_NEAR(find_objective("gpminres:" PAPER, d.problem, 900), best, 1e-12 * fabs(best));
+    CHECK(find_objective("gpminres:" PAPER ",null_exit=on", d.problem, 900) > best + least);
+    free_doubled(&d);
+}
+
 /* With count=krylov projection steps do not count, but rounds without Krylov steps do, or a solve would not end at a
  * solution: find_objective checks that the budget is used up. */
 TEST(counting_krylov_steps_ends_at_a_solution)
@@ -238,6 +248,7 @@ int main(void)
 {
     RUN(doubled_contacts_are_solved);
     RUN(lu_loses_its_accuracy_in_faces_with_a_null_space);
+    RUN(the_whole_line_is_faster_without_the_exit_at_null_spaces);
     RUN(counting_krylov_steps_ends_at_a_solution);
     RUN(wedge_beside_a_smooth_heap_is_found);
     RUN(jacobis_objective_in_a_twentieth_of_its_iterations);
