@@ -775,7 +775,8 @@ static double get_degradation(const Comparison *c, int method)
            count_iterations_to(c->r[0][method], experiment_best_objective(c->set, 0), judged_gap);
 }
 
-/* Whether gpminres degrades least. Leaves out jacobi, which does not reach the judged gap in 1,000 iterations. */
+/* Whether gpminres degrades least. Leaves out jacobi, which does not reach the judged gap in 1,000 iterations. Traces
+ * have a row every 2 % of the iterations, or after a face of ten, so that a difference of 5 % says nothing. */
 static Finding judge_degradation(const Comparison *c, int p)
 {
     double gpminres = get_degradation(c, GPMINRES), spg = get_degradation(c, SPG);
@@ -783,7 +784,8 @@ static Finding judge_degradation(const Comparison *c, int p)
     (void)p; /* all cases */
     if (!isfinite(gpminres) || isnan(spg) || isnan(kucera))
         return make_finding(CLAIM_UNJUDGED, "not all come to a gap of %g", judged_gap);
-    return make_finding(claim_if(gpminres < spg && gpminres < kucera),
+    double other = fmin(spg, kucera);
+    return make_finding(claim_if_whole(gpminres < 0.95 * other, gpminres < 1.05 * other),
                         "%.2f times (gpminres), %.2f (spg), %.2f (kucera)", gpminres, spg, kucera);
 }
 
@@ -825,7 +827,7 @@ static void conclude_3(LabSet *set, int divisor)
     claim_by_families(set, divisor, ALL_CASES, judge_degradation,
                       &(Claim){.statement = "from 1,000 to 16,000 kg GPMINRES loses least",
                                .rule = "its iterations to a gap of 1e-4 grow by the smallest "
-                                       "factor"});
+                                       "factor, by more than 5 %; in part: within 5 % of it"});
     claim_by_families(set, divisor, ALL_CASES, judge_all_degrade,
                       &(Claim){.statement = "all solvers lose with the mass, Jacobi most",
                                .rule = "larger gaps after 100 iterations for each larger mass, "
