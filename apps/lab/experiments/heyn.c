@@ -689,7 +689,9 @@ static const struct {
       .rule = "at most a hundredth, for all three; in part: smaller"}},
     {judge_active,
      {.statement = "the active set changes more in Kucera's method than in GPMINRES",
-      .rule = "a larger jump from one iteration to the next, after ten"}},
+      .rule =
+          "a larger jump from one iterate of the trace to the next, after ten iterations; those "
+          "of GPMINRES are a face apart"}},
 };
 
 static void conclude_2(LabSet *set, int divisor)
