@@ -39,6 +39,14 @@ ls one | grep -qEx 'problem-1-[0-9a-f]{16}\.talus' || fail "the problem's name: 
 grep '^jacobi' one/table-1.csv | awk -F, '
     NR > 1 && !($3 <= last) { exit 1 } { last = $3; n++ } END { if (n != 4) exit 1 }' ||
     fail "Table I: $(cat one/table-1.csv)"
+# methods with the paper's parameters have rows of their own, which statements are judged by
+for row in "gpminres (paper) 100" "gpminres 100" "gpminres-p (paper) 10" "gpminres-p 10" "spg (paper) 100" "kucera (paper) 100"; do
+    grep -qF "$row," one/table-1.csv || fail "no row '$row': $(cat one/table-1.csv)"
+done
+grep -q '"gpminres-p (paper, LDL.) 10",' one/table-1.csv || fail "no row of LDL': $(cat one/table-1.csv)"
+contains table "(paper): with the paper's parameters"
+contains table "Faces: |A w - b| / |b| and |w|"
+[ "$(grep -c '(paper): .*; our parameters: ' table)" -eq 2 ] || fail "statements by both parameters: $(cat table)"
 # the other solvers ran, too
 # All that this build has: a line below the name says so of the others.
 for solver in $("$TALUS" list solvers |
@@ -63,6 +71,15 @@ contains err "one: holds the results of 'heyn-1, quick', not of 'heyn-1'"
 grep -v '"date"' one/results.json | cmp -s - a || fail "a refused call changed results.json"
 "$TALUS" bench heyn-1 --quick --quiet || fail "without --out"
 [ -s out/heyn-1-quick/report.html ] || fail "out/heyn-1-quick: $(ls out)"
+
+# heyn-3: a row for each mass with the paper's parameters and with ours; jacobi's are the same
+"$TALUS" bench heyn-3 --quick --quiet --out heyn3 >table 2>err || fail "heyn-3: $(cat err)"
+for row in jacobi "gpminres (paper)" gpminres "spg (paper)" spg "kucera (paper)" kucera; do
+    [ "$(grep -cF "$row,\"1000 kg, quick\"," heyn3/table-*.csv | awk -F: '{ n += $2 } END { print n }')" -eq 2 ] ||
+        fail "rows of $row: $(cat heyn3/table-*.csv)"
+done
+[ "$(grep -c 'our parameters' heyn3/table-*.csv | awk -F: '{ n += $2 } END { print n }')" -eq 5 ] ||
+    fail "statements of heyn-3: $(cat heyn3/table-*.csv)"
 
 # preclik: cases of one state share its problem; every model has its solvers, and the box an exact
 # solution that Newton comes to

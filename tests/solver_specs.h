@@ -65,6 +65,7 @@ static const Spec specs[] = {
     {"gpminres", false},
     {"gpminres:metric=none,line=whole,binding=off", true},
     {"gpminres-p", false},
+    {"gpminres-p:factor=lu", true},
     {"jacobi", true},
     {"jacobi:omega=0.35,lambda=0.9", true},
     {"cpg", false},

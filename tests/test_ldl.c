@@ -202,6 +202,32 @@ TEST(indefinite_matrices_are_refused)
     talus_ldl_clear(&ldl);
 }
 
+/* An LU that ignores rank: only a pivot of exactly 0 is replaced. */
+TEST(pivots_of_any_sign_are_kept_on_request)
+{
+    const TalusPivots zeros = {.replacement = 0.25, .zeros_only = true};
+    double a[MOST][MOST] = {{2.0, 0.0, 3.0}, {0.0, 1.0, 0.0}, {3.0, 0.0, 2.0}};
+    TalusLdl ldl = {0};
+    TalusSparse sparse = to_sparse(3, 3, a);
+    REQUIRE_OK(talus_ldl_analyse(&ldl, &sparse, &sparse));
+    REQUIRE_OK(talus_ldl_factor(&ldl, &sparse, &sparse, &zeros));
+    CHECK_INT(ldl.replaced, 0);
+    CHECK(fmin(ldl.pivot[0], fmin(ldl.pivot[1], ldl.pivot[2])) == -2.5);
+    double x[3] = {8.0, 5.0, 7.0}; /* A (1, 5, 2) */
+    talus_ldl_solve(&ldl, x);
+    CHECK_NEAR(x[0], 1.0, 1e-14);
+    CHECK_NEAR(x[1], 5.0, 1e-14);
+    CHECK_NEAR(x[2], 2.0, 1e-14);
+    for (int i = 0; i < talus_sparse_entries(&sparse); i++)
+        sparse.value[i] = 1.0; /* the block of rows 0 and 2 becomes singular */
+    REQUIRE_OK(talus_ldl_factor(&ldl, &sparse, &sparse, &zeros));
+    CHECK_INT(ldl.replaced, 1);
+    CHECK_INT(talus_ldl_factor(&ldl, &sparse, &sparse, &(TalusPivots){.zeros_only = true}),
+              TALUS_ERR_NUMERIC);
+    talus_sparse_clear(&sparse);
+    talus_ldl_clear(&ldl);
+}
+
 /* Known from the analysis, before memory is asked for. */
 TEST(a_factor_that_fills_in_is_refused)
 {
@@ -242,6 +268,7 @@ int main(void)
     RUN(forms);
     RUN(vanishing_pivots_are_replaced);
     RUN(indefinite_matrices_are_refused);
+    RUN(pivots_of_any_sign_are_kept_on_request);
     RUN(a_factor_that_fills_in_is_refused);
     RUN(duplicates_are_summed);
     return talus_test_result();

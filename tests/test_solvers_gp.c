@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,30 +33,108 @@ static TalusSolveInfo run(const char *spec, TalusProblem *problem, double tolera
     return info;
 }
 
-/* Every contact twice, with offsets that differ by little: every face with such a pair has a direction
+/* A heap with every contact twice, the second with `bias` times 1 to 7 more: every face with such a pair has a direction
  * without curvature, and a small gradient along it. */
+typedef struct Doubled {
+    TestProblem heap;
+    TalusContactDef *contacts;
+    TalusProblem *problem;
+} Doubled;
+
+static Doubled make_doubled(double bias)
+{
+    Doubled d = {.heap = make_heap(&(HeapOptions){72, 4, 4, 4, 0.0, 0.0, 0.0})};
+    TalusProblemDef def = d.heap.def;
+    d.contacts = calloc(2 * (size_t)def.contact_count, sizeof *d.contacts);
+    for (int i = 0; i < def.contact_count; i++) {
+        d.contacts[2 * i] = d.contacts[2 * i + 1] = def.contacts[i];
+        d.contacts[2 * i + 1].bias += bias * (1 + i % 7);
+    }
+    def.contacts = d.contacts;
+    def.contact_count *= 2;
+    CHECK_OK(talus_problem_create(&def, NULL, &d.problem));
+    return d;
+}
+
+static void free_doubled(Doubled *d)
+{
+    talus_problem_destroy(d->problem);
+    free(d->contacts);
+    free_test_problem(&d->heap);
+}
+
+static void clear_impulses(TalusProblem *problem)
+{
+    memset(talus_problem_gamma(problem), 0, (size_t)talus_problem_size(problem) * sizeof(double));
+}
+
 TEST(doubled_contacts_are_solved)
 {
-    TestProblem p = make_heap(&(HeapOptions){72, 4, 4, 4, 0.0, 0.0, 0.0}), twice = p;
-    int m = p.def.contact_count;
-    TalusContactDef *contacts = calloc(2 * (size_t)m, sizeof *contacts);
-    for (int i = 0; i < m; i++) {
-        contacts[2 * i] = contacts[2 * i + 1] = p.def.contacts[i];
-        contacts[2 * i + 1].bias += 1e-7 * (1 + i % 7);
-    }
-    twice.def.contacts = contacts;
-    twice.def.contact_count = 2 * m;
-    TalusProblem *problem = NULL;
+    Doubled d = make_doubled(1e-7);
     TalusResidual start;
-    CHECK_OK(talus_problem_create(&twice.def, NULL, &problem));
-    talus_problem_residual(problem, talus_problem_gamma(problem), &start);
-    TalusSolveInfo info = run("gpminres", problem, 1e-10 * start.rms, 8000);
+    talus_problem_residual(d.problem, talus_problem_gamma(d.problem), &start);
+    TalusSolveInfo info = run("gpminres", d.problem, 1e-10 * start.rms, 8000);
     CHECK(info.outcome == TALUS_OUTCOME_CONVERGED);
-    memset(talus_problem_gamma(problem), 0, 2 * (size_t)m * sizeof(double));
-    info = run("gpminres-p", problem, 1e-10 * start.rms, 1000);
+    clear_impulses(d.problem);
+    info = run("gpminres-p", d.problem, 1e-10 * start.rms, 1000);
     CHECK(info.outcome == TALUS_OUTCOME_CONVERGED);
+    free_doubled(&d);
+}
+
+/* Parameters of heyn-2012's GPMINRES: iterations are Krylov steps. */
+#define PAPER "line=whole,metric=none,projections=100000,null_exit=off,count=krylov"
+
+/* Returns the objective after `iterations` from zero impulses. */
+static double find_objective(const char *spec, TalusProblem *problem, int iterations)
+{
+    double f = 0.0;
+    clear_impulses(problem);
+    CHECK_INT(run(spec, problem, 0.0, iterations).iterations, iterations);
+    CHECK_OK(talus_problem_objective(problem, talus_problem_gamma(problem), &f));
+    return f;
+}
+
+/* heyn-2012's LU keeps pivots that are rounding errors: in faces with a null space it loses what positive factors and
+ * plain MINRES find, in regular ones it is as good. */
+TEST(lu_loses_its_accuracy_in_faces_with_a_null_space)
+{
+    Doubled d = make_doubled(1e-3);
+    double best = find_objective("gpminres", d.problem, 5000);
+    CHECK(find_objective("gpminres-p:factor=lu," PAPER, d.problem, 100) > best + 1e-3 * fabs(best));
+    CHECK_NEAR(find_objective("gpminres-p:" PAPER, d.problem, 100), best, 1e-12 * fabs(best));
+    CHECK_NEAR(find_objective("gpminres:" PAPER, d.problem, 1000), best, 1e-4 * fabs(best));
+    free_doubled(&d);
+
+    TestProblem p = make_heap(&(HeapOptions){72, 4, 4, 4, 0.0, 0.0, 0.0});
+    TalusProblem *regular = NULL;
+    CHECK_OK(talus_problem_create(&p.def, NULL, &regular));
+    best = find_objective("gpminres", regular, 1000);
+    CHECK_NEAR(find_objective("gpminres-p:factor=lu," PAPER, regular, 20), best,
+               1e-12 * fabs(best));
+    talus_problem_destroy(regular);
+    free_test_problem(&p);
+}
+
+/* Leaving a face at its null space relies on projection steps that run along it, which those of line=whole do not. */
+TEST(the_whole_line_is_faster_without_the_exit_at_null_spaces)
+{
+    Doubled d = make_doubled(1e-3);
+    double best = find_objective("gpminres", d.problem, 5000), least = 1e-7 * fabs(best);
+    CHECK_NEAR(find_objective("gpminres:" PAPER, d.problem, 900), best, 1e-12 * fabs(best));
+    CHECK(find_objective("gpminres:" PAPER ",null_exit=on", d.problem, 900) > best + least);
+    free_doubled(&d);
+}
+
+/* With count=krylov projection steps do not count, but rounds without Krylov steps do, or a solve would not end at a
+ * solution: find_objective checks that the budget is used up. */
+TEST(counting_krylov_steps_ends_at_a_solution)
+{
+    TestProblem p = make_column(1, 1.0, 0.0);
+    TalusProblem *problem = NULL;
+    CHECK_OK(talus_problem_create(&p.def, NULL, &problem));
+    double f = find_objective("gpminres:count=krylov", problem, 50);
+    CHECK_NEAR(f, find_objective("gpminres", problem, 50), 1e-12 * fabs(f));
     talus_problem_destroy(problem);
-    free(contacts);
     free_test_problem(&p);
 }
 
@@ -68,8 +147,7 @@ TEST(wedge_beside_a_smooth_heap_is_found)
     TalusProblem *problem = NULL;
     CHECK_OK(talus_problem_create(&both.def, NULL, &problem));
     for (int s = 0; s < ALL; s++) {
-        memset(talus_problem_gamma(problem), 0,
-               (size_t)talus_problem_size(problem) * sizeof(double));
+        clear_impulses(problem);
         if (!CHECK(run(all[s], problem, 1e-6, 6000).outcome == TALUS_OUTCOME_INFEASIBLE))
             printf("    with %s\n", all[s]);
     }
@@ -115,8 +193,7 @@ TEST(jacobis_objective_in_a_twentieth_of_its_iterations)
         options.observer = race;
         options.observer_user = &r;
         r.reached = -1;
-        memset(talus_problem_gamma(r.problem), 0,
-               (size_t)talus_problem_size(r.problem) * sizeof(double));
+        clear_impulses(r.problem);
         CHECK_OK(talus_solver_create(all[s], &solver));
         CHECK_OK(talus_solver_solve(solver, r.problem, &options, &info));
         CHECK(r.reached > 0);
@@ -170,6 +247,9 @@ TEST(friction_is_refused)
 int main(void)
 {
     RUN(doubled_contacts_are_solved);
+    RUN(lu_loses_its_accuracy_in_faces_with_a_null_space);
+    RUN(the_whole_line_is_faster_without_the_exit_at_null_spaces);
+    RUN(counting_krylov_steps_ends_at_a_solution);
     RUN(wedge_beside_a_smooth_heap_is_found);
     RUN(jacobis_objective_in_a_twentieth_of_its_iterations);
     RUN(failed_allocation_is_reported);

@@ -302,11 +302,18 @@ static double compute_row(TalusLdl *ldl, int k, const int32_t *pattern, int coun
     return loss;
 }
 
+static bool is_bad_pivot(double pivot, double diagonal, const TalusPivots *rule)
+{
+    if (!isfinite(pivot))
+        return true;
+    return rule->zeros_only ? pivot == 0.0 : !(pivot > rule->relative * fabs(diagonal));
+}
+
 /* Stores pivot k. A pivot that is bad by the rule (TalusPivots) is replaced, or the call fails. */
 static TalusStatus accept_pivot(TalusLdl *ldl, int k, double diagonal, double pivot,
                                 const TalusPivots *rule)
 {
-    if (!(pivot > rule->relative * fabs(diagonal)) || !isfinite(pivot)) {
+    if (is_bad_pivot(pivot, diagonal, rule)) {
         if (!(rule->replacement > 0.0)) {
             ldl->failed = ldl->order[k];
             return talus_fail(TALUS_ERR_NUMERIC,

@@ -41,13 +41,16 @@ typedef struct TalusLdl {
 } TalusLdl;
 
 /* Rules of a factorisation. A pivot is bad if it is not above `relative` times its row's |A_kk|, or not finite. A bad
- * pivot becomes `replacement` or, if that is 0, ends the factorisation with TALUS_ERR_NUMERIC. If L would have more
+ * pivot becomes `replacement` or, if that is 0, ends the factorisation with TALUS_ERR_NUMERIC. With `zeros_only` a
+ * finite pivot is bad only if it is exactly 0: where A is singular, most pivots that should vanish are then rounding
+ * errors of either sign, and A^-1 x is dominated by them. If L would have more
  * than `max_entries` entries (0: 5e8) below the diagonal, the factorisation fails with TALUS_ERR_UNSUPPORTED: the
  * operating system might grant memory that it does not have. */
 typedef struct TalusPivots {
     double relative;
     double replacement;
     double max_entries;
+    bool zeros_only;
 } TalusPivots;
 
 /* Finds order, tree and fill of A, given with the entries of both triangles. `transposed`: A' for an unsymmetric

@@ -6,10 +6,11 @@
 
 void experiment_format_label(const BenchRun *run, int divisor, char label[LAB_TEXT])
 {
+    const char *name = run->label ? run->label : run->solver;
     if (run->label_iterations)
-        snprintf(label, LAB_TEXT, "%s %d", run->solver, run->iterations / divisor);
+        snprintf(label, LAB_TEXT, "%s %d", name, run->iterations / divisor);
     else
-        snprintf(label, LAB_TEXT, "%s", run->solver);
+        snprintf(label, LAB_TEXT, "%s", name);
 }
 
 const LabResult *experiment_find_any_result(const LabSet *set, int problem, const char *label)

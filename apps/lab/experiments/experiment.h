@@ -31,8 +31,9 @@ typedef struct BenchRun {
     int iterations;     /* maximum; a tenth of it with --quick */
     /* Relative to the residual of zero impulses; 0: the solver does all iterations, or stops by a rule of its own. */
     double tolerance;
-    bool label_iterations; /* the label in the results is "SOLVER ITERATIONS"; false: "SOLVER" */
+    bool label_iterations; /* the label in the results is "NAME ITERATIONS"; false: "NAME" */
     uint32_t cases;        /* bit i: run on case i; 0: run on all */
+    const char *label;     /* NAME in the label; NULL: `solver` */
 } BenchRun;
 
 typedef struct Experiment {

@@ -44,12 +44,12 @@ static const BenchCase cases[CASES] = {
 
 /* Omitted are MOSEK, which is not free, and tao-bqpip, which factorises the whole dual matrix in every iteration. */
 static const BenchRun runs[] = {
-    {CHOL, 1000, 0.0, false, 0},           {AUGMENTED, 1000, 0.0, false, 0},
-    {BLMVM, 100000, 0.0, false, 0},        {TRON, 100000, 0.0, false, 0},
-    {"ipm-chol", 1000, 1e-6, false, 0},    {"ipm-aug", 1000, 1e-6, false, 0},
-    {"tao-blmvm", 100000, 1e-6, false, 0}, {"tao-tron", 100000, 1e-6, false, 0},
-    {"tao-gpcg", 100000, 1e-6, false, 0},  {"apgd", 100000, 1e-6, false, 0},
-    {"lbfgs-fb", 100000, 1e-6, false, 0},  {"auto", 100000, 1e-6, false, 0},
+    {CHOL, 1000, 0.0, false, 0, NULL},           {AUGMENTED, 1000, 0.0, false, 0, NULL},
+    {BLMVM, 100000, 0.0, false, 0, NULL},        {TRON, 100000, 0.0, false, 0, NULL},
+    {"ipm-chol", 1000, 1e-6, false, 0, NULL},    {"ipm-aug", 1000, 1e-6, false, 0, NULL},
+    {"tao-blmvm", 100000, 1e-6, false, 0, NULL}, {"tao-tron", 100000, 1e-6, false, 0, NULL},
+    {"tao-gpcg", 100000, 1e-6, false, 0, NULL},  {"apgd", 100000, 1e-6, false, 0, NULL},
+    {"lbfgs-fb", 100000, 1e-6, false, 0, NULL},  {"auto", 100000, 1e-6, false, 0, NULL},
 };
 
 /* ---- the paper's results ---- */

@@ -49,9 +49,9 @@ static const BenchCase cases[] = {STATE("1"), STATE("2"), STATE("3"),
 #define CONES (ALL_STATES(CONE) | 1u << STRONG_CONE)
 #define CONVEX (ALL_STATES(CONVEX_PYRAMID) | ALL_STATES(CONVEX_CONE))
 
-#define RUN(solver, iterations, cases)         \
-    {                                          \
-        solver, iterations, 1e-9, false, cases \
+#define RUN(solver, iterations, cases)               \
+    {                                                \
+        solver, iterations, 1e-9, false, cases, NULL \
     }
 
 static const BenchRun runs[] = {

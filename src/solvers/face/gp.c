@@ -18,8 +18,12 @@ static const double ETA2_FACTOR = 0.1;  /* factor on eta2 while the face stays t
 /* Values of the parameter line. */
 enum { LINE_PROJECTED, LINE_WHOLE };
 
+/* Values of the parameter count. */
+enum { COUNT_ALL, COUNT_KRYLOV };
+
 const char *const talus_gp_lines[] = {"projected", "whole", NULL};
 const char *const talus_gp_metrics[] = {"none", "trace", NULL};
+const char *const talus_gp_counts[] = {"all", "krylov", NULL};
 
 /* ---- products and curvature ---- */
 
@@ -82,6 +86,13 @@ static bool report_iterate(TalusGp *gp, const double *x, bool counted)
     if (!counted)
         talus_solve_count(gp->solve, 0);
     return talus_solve_report(gp->solve, x, gp->metric, f->residual2, f->residual_max);
+}
+
+/* Ends a projection step, which is an iteration unless Krylov steps alone count. True if the solve must go on. */
+static bool end_projection_step(TalusGp *gp)
+{
+    return gp->params->count == COUNT_ALL ? report_iterate(gp, gp->x, false)
+                                          : talus_solve_within_budget(gp->solve);
 }
 
 /* Moves x by a p, where a is at most the step to the first bound, and g by a Ap; gp->ap is Ap, slope g'p. Returns the
@@ -175,7 +186,7 @@ static bool run_projection_phase(TalusGp *gp)
         int active, changed;
         double decrease = take_projection_step(gp);
         refresh_face(gp);
-        if (!report_iterate(gp, gp->x, false))
+        if (!end_projection_step(gp))
             return false;
         if (!(decrease > gp->params->eta1 * max))
             return true;
@@ -294,11 +305,14 @@ TalusStatus talus_gp_solve(TalusSolve *s, const TalusGpParams *p, TalusGpWork *w
     gp.largest = talus_norm_lower_bound(s, gp.metric);
     gp.x_size = sqrt(dot_product(&gp, gp.x, gp.x));
     gp.g_size = sqrt(dot_product(&gp, gp.g, gp.g));
-    bool go = report_iterate(&gp, gp.x, false);
+    bool go = report_iterate(&gp, gp.x, p->count == COUNT_KRYLOV);
     TalusStatus status = TALUS_OK;
     while (go && status == TALUS_OK) {
+        int before = s->info->iterations;
         go = run_projection_phase(&gp);
         status = run_krylov_phase(&gp, &go);
+        if (go && s->info->iterations == before) /* no Krylov step, as at a solution */
+            go = report_iterate(&gp, gp.x, false);
     }
     if (gp.x != s->gamma)
         talus_gp_set_multiple(&gp, 1.0, gp.x, s->gamma);

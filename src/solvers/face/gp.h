@@ -29,7 +29,7 @@
 
 /* Parameters of gpcg, gpminres and gpminres-p; TALUS_GP_ROWS explains each. */
 typedef struct TalusGpParams {
-    int metric, line;
+    int metric, line, count;
     int inner, projections;
     double mu, eta1, eta2;
     bool binding;
@@ -49,10 +49,12 @@ typedef struct TalusGpParams {
         TALUS_CHOICE(TalusGpParams, line, 0, talus_gp_lines,                                       \
                      "a0 is the best step along the projected gradient, or along the whole one"),  \
         TALUS_CHOICE(TalusGpParams, metric, 1, talus_gp_metrics,                                   \
-                     "diagonal scaling of the unknowns")
+                     "diagonal scaling of the unknowns"),                                          \
+        TALUS_CHOICE(TalusGpParams, count, 0, talus_gp_counts,                                     \
+                     "steps that count as iterations: all, or those of the Krylov method")
 
-/* Names of the values of the parameters line and metric. */
-extern const char *const talus_gp_lines[], *const talus_gp_metrics[];
+/* Names of the values of the parameters line, metric and count. */
+extern const char *const talus_gp_lines[], *const talus_gp_metrics[], *const talus_gp_counts[];
 
 typedef struct TalusGp TalusGp;
 

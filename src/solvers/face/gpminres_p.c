@@ -1,9 +1,13 @@
 /* solvers/face/gpminres_p.c - GPMINRES with a factorisation of each face as preconditioner: GPMINRES-P.
  *
- * heyn-2012 factorises A_k = Z'NZ, the rows and columns of N that are free in the face, by a complete LU without row
- * exchanges, raises vanishing pivots to a tolerance, and takes one MINRES step per face. MINRES needs a symmetric
- * positive definite preconditioner, which such an LU is not. The preconditioner here is L D L' of N + E (linalg/ldl.h),
- * in which every pivot not above `drop` times its diagonal entry becomes `raise` times the largest diagonal entry.
+ * heyn-2012 factorises A_k = Z'NZ, the rows and columns of N that are free in the face, and takes one MINRES step per
+ * face. The parameter `factor` chooses the factors of N + E (linalg/ldl.h):
+ *     ldl  L D L', in which every pivot not above `drop` times its diagonal entry becomes `raise` times the largest
+ *          diagonal entry: positive definite, as MINRES needs it
+ *     lu   the paper's: a complete LU without row exchanges, in which a pivot of exactly 0 becomes `drop` times the
+ *          largest diagonal entry. In a face with a null space most pivots that should vanish are rounding errors of
+ *          either sign. Steps along the null space are then rounding errors, too, and where r'M^-1 r is negative there
+ *          is no MINRES step at all.
  *
  * A face with more contacts than degrees of freedom has a null space. For a residual r in the null space the factor
  * gives a step of about r / raise. A small `raise` makes this step long, and the first bounds end it; a large `raise`
@@ -22,8 +26,15 @@
 /* Parameters of the solver; the table `params` says what each does. */
 typedef struct Params {
     TalusGpParams gp;
+    bool null_exit;
+    int factor;
     double drop, raise;
 } Params;
+
+/* Values of the parameter factor. */
+enum { FACTOR_LDL, FACTOR_LU };
+
+static const char *const factors[] = {"ldl", "lu", NULL};
 
 typedef struct Work {
     TalusGpWork gp;
@@ -39,6 +50,9 @@ typedef struct Work {
 
 static const TalusParam params[] = {
     TALUS_GP_ROWS(1),
+    TALUS_MINRES_ROW(Params),
+    TALUS_CHOICE(Params, factor, FACTOR_LDL, factors,
+                 "L D L' made positive, or the paper's LU, which replaces zero pivots alone"),
     TALUS_REAL(Params, drop, 1e-8, 0.0, 1.0,
                "a pivot is raised when it is not above this times its diagonal entry"),
     TALUS_REAL(Params, raise, 1e-6, 1e-7, 1e6,
@@ -69,9 +83,12 @@ static TalusStatus begin_minres(TalusGp *gp, void *work)
     const Params *p = gp->solve->params;
     double largest = talus_sparse_extract(&w->matrix, w->face_index, w->free_row,
                                           list_free_rows(gp, w), 0.0, &w->face);
-    TalusPivots pivots = {.relative = p->drop, .replacement = p->raise * largest};
-    TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, NULL));
-    TALUS_TRY(talus_ldl_factor(&w->factor, &w->face, NULL, &pivots));
+    bool lu = p->factor == FACTOR_LU;
+    TalusPivots pivots = {
+        .relative = p->drop, .replacement = (lu ? p->drop : p->raise) * largest, .zeros_only = lu};
+    const TalusSparse *transposed = lu ? &w->face : NULL; /* makes L and U separately */
+    TALUS_TRY(talus_ldl_analyse(&w->factor, &w->face, transposed));
+    TALUS_TRY(talus_ldl_factor(&w->factor, &w->face, transposed, &pivots));
     return talus_minres_begin(gp, &w->minres);
 }
 
@@ -124,6 +141,7 @@ static TalusStatus solve_gpminres_p(TalusSolve *s)
     static const TalusKrylov minres = {begin_minres, step_minres};
     const Params *p = s->params;
     Work *w = s->work;
+    w->minres.null_exit = p->null_exit;
     TalusStatus status = prepare_work(s, w);
     TALUS_THEN(status, talus_gp_solve(s, &p->gp, &w->gp, &minres, w));
     clear_matrices(w);

@@ -9,7 +9,8 @@
  * falls by -phi_j g'd_j - phi_j^2 d_j'A d_j / 2 without a further product, g the gradient at x + w_(j-1).
  *
  * If A_FF is singular and the equations contradict each other, the last rho vanishes. The last step is then omitted,
- * and w is a least-squares solution. */
+ * and w is a least-squares solution. With `null_exit` the steps end before, once the residual is nearly in the null
+ * space; heyn-2012 has no such rule. */
 #include "solvers/face/minres.h"
 
 #include "base/memory.h"
@@ -118,6 +119,6 @@ double talus_minres_step(TalusGp *gp, void *minres, bool *more)
     b->vector.axpby(op, phi, ad, 1.0, gp->gw);
     /* |A r| of the residual before this step is `root` times its norm */
     double root = sqrt(corner * corner + m->bar * m->bar);
-    *more = m->beta > TINY * m->size && root > LEFT * m->size;
+    *more = m->beta > TINY * m->size && (!m->null_exit || root > LEFT * m->size);
     return -phi * (sums[0] + 0.5 * phi * sums[1]);
 }

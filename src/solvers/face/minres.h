@@ -17,6 +17,7 @@ typedef struct TalusMinres {
     TalusVectors memory;
     TalusPrecondition *precondition; /* set by the caller; NULL: none */
     void *user;                      /* passed to `precondition` */
+    bool null_exit;                  /* set by the caller; the parameter of TALUS_MINRES_ROW */
 
     double beta, beta_old; /* off-diagonal entries of T, the Lanczos tridiagonal matrix */
     double cosine, sine;   /* of the last rotation */
@@ -24,6 +25,11 @@ typedef struct TalusMinres {
     double left;       /* norm of the remaining residual, in the metric of M^-1 */
     double size;       /* lower bound of |A| in the metric of M */
 } TalusMinres;
+
+/* The row of a parameter table for the member null_exit of the struct. */
+#define TALUS_MINRES_ROW(Params)     \
+    TALUS_FLAG(Params, null_exit, 1, \
+               "leave a face once the rest of its residual lies in its null space")
 
 /* Reserves the vectors. */
 TalusStatus talus_minres_reserve(TalusSolve *s, TalusMinres *m);
