@@ -226,17 +226,11 @@ static TalusStatus reserve_memory(TalusSocSystem *y)
 TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocForm form,
                                      TalusDirectKind kind, double unit)
 {
-    if (y->direct && y->kind != kind) {
-        talus_direct_destroy(y->direct);
-        y->direct = NULL;
-    }
     y->form = form;
-    y->kind = kind;
     y->rows = s->op->rows;
     y->blocks = s->op->blocks;
     y->unit = unit;
-    if (!y->direct)
-        TALUS_TRY(talus_direct_create(kind, &y->direct));
+    TALUS_TRY(talus_direct_ensure(kind, &y->direct));
     TALUS_TRY(prepare_form(y, s));
     TALUS_TRY(reserve_memory(y));
     return talus_direct_analyse(y->direct, &y->lower, y->sign);

@@ -28,7 +28,6 @@ enum { TALUS_SOC_VECTORS = 7 }; /* vectors of conjugate gradients (ipm_soc_syste
 
 typedef struct TalusSocSystem {
     TalusSocForm form;
-    TalusDirectKind kind;    /* of `direct` */
     TalusDirect *direct;     /* factorisation of `lower` */
     int rows, blocks, head;  /* head: number of velocities, which come first; 0 in form contacts */
     double unit;             /* power of two that brings N + E to the order of 1 */

@@ -73,16 +73,17 @@ static double largest_multiplier(const TalusIpm *ipm)
 {
     double max = 0.0;
     for (int k = 0; k < ipm->qp.multipliers; k++)
-        max = fmax(max, ipm->qp.scale[k] * ipm->vector[TALUS_IPM_LAMBDA][k]);
+        max = fmax(max, ipm->qp.scale[k] * fabs(ipm->vector[TALUS_IPM_LAMBDA][k]));
     return max;
 }
 
-/* Takes one step, unless `idle`, the number of iterations without progress, exceeds PATIENCE or mu is 0. *on: true if
+/* Takes one step, unless `idle`, the number of iterations without progress, exceeds PATIENCE or mu is 0 (free joints
+ * alone have no mu: their steps refine one solution). *on: true if
  * the step was taken; false also if the factorisation failed. */
 static TalusStatus step_unless_idle(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
 {
     int before = ipm->system.factorisations;
-    *on = idle <= PATIENCE && ipm->mu > 0.0;
+    *on = idle <= PATIENCE && (ipm->mu > 0.0 || ipm->pairs == 0);
     if (!*on)
         return TALUS_OK;
     TalusStatus status = talus_ipm_step(ipm);
@@ -142,7 +143,7 @@ static TalusStatus prepare_ipm(TalusSolve *s, TalusIpmWork *w)
     const TalusIpmVariant *variant = s->type->variant;
     TalusIpm *ipm = &w->ipm;
     const TalusIpmParams *p = s->params;
-    TALUS_TRY(talus_qp_fill(&ipm->qp, s->problem));
+    TALUS_TRY(talus_qp_fill_with_joints(&ipm->qp, s->problem));
     TALUS_TRY(talus_ipm_reserve(ipm));
     TALUS_TRY(talus_ipm_system_prepare(&ipm->system, variant->form,
                                        choose_direct(p, variant->kinds), &ipm->qp, s->problem));
