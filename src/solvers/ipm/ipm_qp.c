@@ -127,8 +127,7 @@ static double compute_rest(TalusIpm *ipm, const double *x)
     return weighted_square(ipm, rest);
 }
 
-/* Sets x = (P + T)^-1 RIGHT, refined while the residual halves. */
-static TalusStatus solve_refined(TalusIpm *ipm, double *x)
+TalusStatus talus_ipm_solve_refined(TalusIpm *ipm, double *x)
 {
     const double *right = ipm->vector[TALUS_IPM_RIGHT];
     double *rest = ipm->vector[TALUS_IPM_REST];
@@ -196,7 +195,7 @@ static TalusStatus compute_direction(TalusIpm *ipm, bool whole, Direction d)
         right[k] = whole ? rho[k] : 0.0;
     for (int p = 0; p < ipm->pairs; p++)
         right[ipm->pair[p].row] += ipm->pair[p].sign * (target[p] / x[p]);
-    TALUS_TRY(solve_refined(ipm, d.l));
+    TALUS_TRY(talus_ipm_solve_refined(ipm, d.l));
     for (int p = 0; p < ipm->pairs; p++) {
         d.x[p] = ipm->pair[p].sign * d.l[ipm->pair[p].row];
         d.w[p] = (target[p] - w[p] * d.x[p]) / x[p];

@@ -84,6 +84,9 @@ void talus_ipm_evaluate(TalusIpm *ipm);
 /* Moves lambda, x and w by one predictor-corrector step; talus_ipm_evaluate must have been called at the iterate.
  * TALUS_ERR_NUMERIC: the factorisation failed; the iterate is unchanged. Overwrites `impulse` and `velocity`. */
 TalusStatus talus_ipm_step(TalusIpm *ipm);
+/* Sets x, [multipliers], to (P + T)^-1 RIGHT, with the factor of P + T that talus_ipm_system_factor computed last from
+ * the vector T; refined while the residual halves. Overwrites REST, `impulse` and `velocity`. */
+TalusStatus talus_ipm_solve_refined(TalusIpm *ipm, double *x);
 /* Releases all memory and zeroes *ipm. */
 void talus_ipm_release(TalusIpm *ipm);
 

@@ -98,8 +98,7 @@ typedef struct Run {
 } Run;
 
 enum { POLISH }; /* index in `parts` */
-static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-8,shrink=0.1,inner=0.7", false},
-                                  {NULL, false}};
+static const TalusPart parts[] = {[POLISH] = {TALUS_SOC_POLISH, false}, {NULL, false}};
 
 /* ---- preparation ---- */
 

@@ -57,6 +57,10 @@ typedef struct TalusSocSystem {
         *vector[TALUS_SOC_VECTORS]; /* vectors [n] of conjugate gradients, in `memory` */
 } TalusSocSystem;
 
+/* The Newton steps on the natural map, with a small proximal weight from the start, that find the last digits after an
+ * interior-point method. */
+#define TALUS_SOC_POLISH "prox:rho=1e-8,shrink=0.1,inner=0.7"
+
 /* Fills block[op->blocks] with kind, mu and scale of each block; returns the number of cones, blocks with unknowns.
  * Friction coefficients up to 1e-30 count as 0. */
 int talus_soc_fill_blocks(const TalusOperator *op, TalusSocBlock *block);
@@ -64,11 +68,11 @@ int talus_soc_fill_blocks(const TalusOperator *op, TalusSocBlock *block);
  * *impulse are of the order of 1; impulses are over *impulse. */
 void talus_soc_find_units(const TalusOperator *op, double speed, double *unit, double *impulse);
 
-/* Chooses form and direct solver, computes the pattern of the matrix and analyses it for the factorisation. linear auto:
- * cholmod for form contacts where the build has it, else ldl. form auto: bodies where there are any, but contacts for
- * cholmod or where bodies are refused. May be called again for another problem or other choices. TALUS_ERR_UNSUPPORTED:
- * the choices exclude each other, the factor is too large, the build lacks the direct solver or, in form bodies, a
- * body's inverse inertia is singular but not zero. */
+/* Chooses form and direct solver, computes the pattern of the matrix and analyses it for the factorisation. linear
+ * auto: cholmod for form contacts where the build has it, else ldl. form auto: bodies where there are any, but contacts
+ * for cholmod or where bodies are refused. May be called again for another problem or other choices.
+ * TALUS_ERR_UNSUPPORTED: the choices exclude each other, the factor is too large, the build lacks the direct solver or,
+ * in form bodies, a body's inverse inertia is singular but not zero. */
 TalusStatus talus_soc_system_choose(TalusSocSystem *y, TalusSolve *s, TalusSocLinear linear,
                                     TalusSocFormChoice form, double unit);
 /* Computes the scaling of each block at the point (x, z), and G from it, and factorises, with y->weight times the block
