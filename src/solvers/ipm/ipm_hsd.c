@@ -11,7 +11,7 @@
  *
  * A step reduces the residuals r1 = z - Q x - tau q and r2 = kappa + x'Q x / tau + q'x to 1 - eta of themselves and
  * aims at x o z = g mu e, tau kappa = g mu, g = 1 - eta, in Nesterov and Todd's scaling W (ipm_soc_cone.h):
- *     (Q + W^2) dx = W y + eta r1 - q dtau,    dz = Q dx + q dtau - eta r1,
+ *     (Q + W^2) dx = W y + eta r1 - q dtau,    dz = W (y - W dx),
  * y from the complementarity of cones. With p = -(Q + W^2)^-1 q and h = (Q + W^2)^-1 (W y + eta r1), dx = h + p dtau
  * and
  *     dtau = (eta r2 + c / tau + (2 Q xi + q)'h) / (kappa / tau + |W p|^2 + (p - xi)'Q (p - xi)),   xi = x / tau,
@@ -71,8 +71,8 @@ enum { POLISH }; /* index in `parts` */
 static const TalusPart parts[] = {[POLISH] = {TALUS_SOC_POLISH, false}, {NULL, false}};
 
 /* X, Z: the point. QX: Q x. R1: residual. P, PX, QP: W p, p and Q p. D, DX, QD: the step's W dx, dx and Q dx. DZ: W^-1
- * dz. RIGHT: right-hand side of a linear system, later a trial of x; TRIAL: of z. */
-enum { X, Z, QX, R1, P, PX, QP, D, DX, QD, DZ, RIGHT, TRIAL, VECTORS };
+ * dz. Y: y of the step. RIGHT: right-hand side of a linear system, later a trial of x; TRIAL: of z. */
+enum { X, Z, QX, R1, P, PX, QP, Y, D, DX, QD, DZ, RIGHT, TRIAL, VECTORS };
 
 typedef struct Work {
     TalusConic conic;
@@ -235,8 +235,10 @@ static void set_right_side(Run *run, bool corrected, double aim, double eta)
                 y[r] = (r == 0 ? aim : 0.0) - square[r] - y[r];
             talus_soc_divide_by_lambda(k, y, y);
         }
-        for (int r = 0; r < talus_soc_rows(k); r++)
+        for (int r = 0; r < talus_soc_rows(k); r++) {
+            v[Y][at + r] = y[r];
             v[RIGHT][at + r] = y[r] + eta * v[RIGHT][at + r];
+        }
     }
 }
 
@@ -282,9 +284,8 @@ static TalusStatus compute_step(Run *run, double eta, double more, double target
         v[D][k] += run->dtau * v[P][k];
         v[DX][k] += run->dtau * v[PX][k];
         v[QD][k] += run->dtau * v[QP][k];
-        v[DZ][k] = v[QD][k] + run->dtau * c->q[k] - eta * v[R1][k];
+        v[DZ][k] = v[Y][k] - v[D][k];
     }
-    apply_inverse_scalings(run, v[DZ], v[DZ]);
     return isfinite(run->dtau) ? TALUS_OK
                                : talus_fail(TALUS_ERR_NUMERIC, "a step of tau is not finite");
 }
@@ -309,15 +310,16 @@ static double longest_step(const Run *run)
 }
 
 /* Writes x + a dx to RIGHT and z + a dz to TRIAL. False if one of them is not strictly inside. */
-static bool write_moved_point(Run *run, double a, double eta)
+static bool write_moved_point(Run *run, double a)
 {
     const TalusConic *c = &run->w->conic;
     double **v = run->w->vector;
     bool inside = true;
+    for (int i = 0; i < c->blocks; i++)
+        talus_soc_apply_scaling(&c->block[i], v[DZ] + i * c->rows, v[TRIAL] + i * c->rows);
     for (int k = 0; k < c->n; k++) {
-        double dz = v[QD][k] + run->dtau * c->q[k] - eta * v[R1][k];
         v[RIGHT][k] = v[X][k] + a * v[DX][k];
-        v[TRIAL][k] = v[Z][k] + a * dz;
+        v[TRIAL][k] = v[Z][k] + a * v[TRIAL][k];
     }
     for (int i = 0; i < c->blocks && inside; i++)
         inside = talus_soc_is_inside(&c->block[i], v[RIGHT] + i * c->rows) &&
@@ -326,12 +328,12 @@ static bool write_moved_point(Run *run, double a, double eta)
 }
 
 /* Moves to the new point, halving the step until it is inside; TALUS_ERR_NUMERIC if 20 halvings do not suffice. */
-static TalusStatus move_point(Run *run, double eta)
+static TalusStatus move_point(Run *run)
 {
     Work *w = run->w;
     double a = fmin(1.0, REACH * longest_step(run));
     int halvings = 0;
-    while (!write_moved_point(run, a, eta)) {
+    while (!write_moved_point(run, a)) {
         if (++halvings > 20)
             return talus_fail(TALUS_ERR_NUMERIC, "no step inside the cones");
         a *= 0.5;
@@ -356,7 +358,7 @@ static TalusStatus take_step(Run *run)
     double more = second_order_curve(run), target = g * run->mu - product - run->dtau * run->dkappa;
     set_right_side(run, true, g * run->mu, eta);
     TALUS_TRY(compute_step(run, eta, more, target));
-    return move_point(run, eta);
+    return move_point(run);
 }
 
 /* ---- the solve ---- */
