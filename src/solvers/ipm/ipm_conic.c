@@ -172,9 +172,10 @@ static TalusStatus solve_polygons(TalusConic *c, const double *r, double enough,
     for (int k = 0; k < c->n; k++)
         right[k] = c->block[k].length[0] * r[k] / c->unit;
     TALUS_TRY(talus_ipm_solve_refined(&c->ipm, d));
-    multiply_polygons(c, d, image);
-    for (int k = 0; k < c->n; k++)
+    for (int k = 0; k < c->n; k++) {
         d[k] *= c->block[k].length[0];
+        image[k] = c->block[k].length[0] * (r[k] - d[k]); /* by the system, without a product */
+    }
     return TALUS_OK;
 }
 
