@@ -107,9 +107,10 @@ for title in "Table 4: 60 pebbles, h 0.01, 360 unknowns in the primal, 1500 in t
 done
 grep -q 'in the paper\|paper:' table && fail "figures of the paper beside quick petra-opt"
 for file in three/table-1.csv three/table-2.csv; do
-    for solver in ipm-chol ipm-aug apgd lbfgs-fb; do
+    for solver in ipm-chol ipm-aug ipm-hsd apgd lbfgs-fb; do
         grep -q "^$solver,converged," $file || fail "no row $solver: $(cat $file)"
     done
+    grep -q "^ipm-hsd:stop=mosek,by its rule," $file || fail "MOSEK's rule: $(cat $file)"
 done
 sed 's/^"60 pebbles, \(h 0.0[15]\)"/\1/' three/trace.csv | awk -F, '
     NR > 1 && $2 !~ /:/ { last[$1 FS $2] = $6 }

@@ -80,7 +80,7 @@ contains out "3 of 3 starts converged, to 1 solution:"
 
 # ---- shifts are damped where they go round in circles: without, these end at 5e-6 of the start after any number ----
 circles=$TALUS_SOURCE_DIR/tests/problems/circles.talus # settle-box, 44 spheres, mu 0.6, at 0.33 s
-for case in "disc ipm-soc" "polygon:8 ipm-chol" "polygon:8 ipm-aug" "polygon:8 tao-gpcg" "polygon:8 tao-tron"; do
+for case in "disc ipm-soc" "disc ipm-hsd" "polygon:8 ipm-hsd" "polygon:8 ipm-chol" "polygon:8 ipm-aug" "polygon:8 tao-gpcg" "polygon:8 tao-tron"; do
     section=${case% *} solver=${case#* }
     if "$TALUS" list solvers | grep -A3 "^  $solver " | grep -q 'not in this build'; then continue; fi
     "$TALUS" solve "$circles" --law coulomb --section $section --solver $solver --tol 1e-8 --max-iter 1500 --json \

@@ -94,6 +94,8 @@ static const Spec specs[] = {
     {"ipm-aug:linear=ldl,correctors=0", false},
     {"ipm-soc", false},
     {"ipm-soc:linear=ldl,form=contacts", false},
+    {"ipm-hsd", false},
+    {"ipm-hsd:linear=ldl", false},
     {"lemke", false},
     {"lemke:max_unknowns=4000,cover=ones,refactor=30", false},
     {"admm", false},

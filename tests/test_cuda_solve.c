@@ -53,6 +53,7 @@ static const Spec specs[] = {
     {"ipm-chol", false},
     {"ipm-aug", false},
     {"ipm-soc", false},
+    {"ipm-hsd", false},
     {"lemke", false},
     {"gs-coulomb", true},
     {"bgs", true},

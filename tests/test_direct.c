@@ -275,6 +275,25 @@ TEST(no_rows_and_one)
     }
 }
 
+/* One of the kind asked for is kept with its analysis, one of another kind replaced. */
+TEST(kinds_are_ensured)
+{
+    TalusDirect *d = NULL;
+    TalusSparse a = make_grid(3, 0.01);
+    for (int kind = 0; kind < TALUS_DIRECT_KINDS; kind++) {
+        if (!has(kind))
+            continue;
+        REQUIRE_OK(talus_direct_ensure(kind, &d));
+        CHECK_INT(talus_direct_facts(d).analyses, 0);
+        CHECK_OK(talus_direct_analyse(d, &a, NULL));
+        TalusDirect *first = d;
+        CHECK_OK(talus_direct_ensure(kind, &d));
+        CHECK(d == first && talus_direct_facts(d).analyses == 1);
+    }
+    talus_sparse_clear(&a);
+    talus_direct_destroy(d);
+}
+
 TEST(refinement)
 {
     for (int kind = 0; kind < TALUS_DIRECT_KINDS; kind++) {
@@ -549,6 +568,7 @@ int main(void)
     RUN(contact_problems);
     RUN(fill_is_low);
     RUN(no_rows_and_one);
+    RUN(kinds_are_ensured);
     RUN(refinement);
     RUN(patterns_are_kept);
     RUN(bad_matrices);

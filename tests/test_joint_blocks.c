@@ -302,7 +302,7 @@ TEST(metrics_agree_with_the_verifier)
 static const char *const takers[] = {"apgd",   "lbfgs-fb", "gs",       "gs-coulomb",
                                      "jacobi", "admm",     "anderson", "kucera",
                                      "mprgp",  "spg",      "prox",     "auto"};
-static const char *const others[] = {"cpg", "pgd"};
+static const char *const others[] = {"cpg", "pgd", "ipm-chol", "ipm-aug"};
 enum { TAKERS = sizeof takers / sizeof *takers, OTHERS = sizeof others / sizeof *others };
 
 static bool is_among(const char *name, const char *const *names, int count)

@@ -391,7 +391,7 @@ TEST(distances_that_are_none_are_refused)
 /* Joints come first: no other section of friction would make this solver take them. */
 TEST(solvers_without_joints_say_so)
 {
-    const char *const solvers[] = {"ipm-chol", "ipm-soc", "lemke", "nscd", "gpcg", "bgs"};
+    const char *const solvers[] = {"continuation", "ipm-soc", "lemke", "nscd", "gpcg", "bgs"};
     for (int k = 0; k < 6; k++) {
         TalusWorldDef def = joint_def(0.01);
         def.solver = solvers[k];

@@ -41,16 +41,6 @@ static double apart(const double a[3], const double b[3])
     return size_of(d);
 }
 
-/* out = W x. */
-static void scale(const TalusSocBlock *k, const double *x, double *out)
-{
-    double y[3];
-    talus_soc_to_axes(k, x, y);
-    for (int r = 0; r < talus_soc_rows(k); r++)
-        y[r] *= k->length[r];
-    talus_soc_from_axes(k, y, out);
-}
-
 /* W x = W^-1 z = l up to what x and z within `margin` of the mantle leave: det is known to eps / margin. */
 static void check_pair(TalusRng *rng, double margin)
 {
@@ -61,7 +51,7 @@ static void check_pair(TalusRng *rng, double margin)
     draw_inside(rng, margin, z);
     if (!CHECK(talus_soc_set_scaling(&k, x, z)))
         return;
-    scale(&k, x, wx);
+    talus_soc_apply_scaling(&k, x, wx);
     talus_soc_apply_inverse_scaling(&k, z, wz);
     CHECK(apart(wx, k.lambda) <= tolerance * size_of(k.lambda));
     CHECK(apart(wz, k.lambda) <= tolerance * size_of(k.lambda));

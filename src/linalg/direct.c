@@ -85,6 +85,14 @@ void talus_direct_destroy(TalusDirect *d)
     talus_release(d);
 }
 
+TalusStatus talus_direct_ensure(TalusDirectKind kind, TalusDirect **d)
+{
+    if (*d && (*d)->method == methods[kind])
+        return TALUS_OK;
+    talus_direct_destroy(*d);
+    return talus_direct_create(kind, d);
+}
+
 /* ---- patterns ---- */
 
 /* True if `a` has the pattern analysed last. */

@@ -41,6 +41,9 @@ const char *talus_direct_missing(TalusDirectKind kind);
 /* Fails with TALUS_ERR_UNSUPPORTED if this build lacks the solver or its library cannot be loaded, with
  * TALUS_ERR_MEMORY if there is not enough memory to load it. */
 TalusStatus talus_direct_create(TalusDirectKind kind, TalusDirect **out);
+/* Makes *d, NULL or created before, a solver of this kind: keeps one of this kind with its analysis, replaces another.
+ * A failure is one of talus_direct_create, and *d is then NULL. */
+TalusStatus talus_direct_ensure(TalusDirectKind kind, TalusDirect **d);
 /* Releases d; NULL is allowed. */
 void talus_direct_destroy(TalusDirect *d);
 

@@ -17,9 +17,22 @@ static bool has_friction(const TalusOperator *op, int i)
     return op->rows == 3 && op->mu[i] > 0.0;
 }
 
-/* Returns the number of edges of the cone of block i: 1 without friction. */
+static bool is_joint(const TalusOperator *op, int i)
+{
+    return op->model && op->model[i].section == TALUS_SECTION_JOINT;
+}
+
+/* True if joint i acts in row r: only there its impulse may be other than 0. */
+static bool joint_acts_in(const TalusOperator *op, int i, int r)
+{
+    return op->model[i].sides >> r & 1 && op->mu[i] > 0.0;
+}
+
+/* Returns the number of edges of the cone of block i: 1 without friction; of a joint, the rows in which it acts. */
 static int edge_count(const TalusOperator *op, int i)
 {
+    if (is_joint(op, i))
+        return joint_acts_in(op, i, 0) + joint_acts_in(op, i, 1) + joint_acts_in(op, i, 2);
     if (!has_friction(op, i))
         return 1;
     return talus_model_corner_count(&op->model[i]);
@@ -38,16 +51,16 @@ static void write_edges(const TalusOperator *op, int i, int count, double (*edge
     }
 }
 
-/* Fails if block i is a joint or has friction other than a cone over a polygon or square. */
-static TalusStatus check_block(const TalusOperator *op, int i)
+/* Fails if block i has friction other than a cone over a polygon or square or, unless `joints`, is a joint. */
+static TalusStatus check_block(const TalusOperator *op, int i, bool joints)
 {
     const TalusBlockModel *m = op->model ? &op->model[i] : NULL;
-    if (m && m->section == TALUS_SECTION_JOINT)
+    if (is_joint(op, i) && !joints)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "contact %d: it is a joint; a quadratic program of cones has contacts "
                           "alone",
                           i);
-    if (!has_friction(op, i))
+    if (is_joint(op, i) || !has_friction(op, i))
         return TALUS_OK;
     if (!m || m->section == TALUS_SECTION_DISC)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
@@ -64,16 +77,40 @@ static TalusStatus check_block(const TalusOperator *op, int i)
 }
 
 /* Fails if some block is none that a quadratic program of cones can have. */
-static TalusStatus check_blocks(const TalusOperator *op)
+static TalusStatus check_blocks(const TalusOperator *op, bool joints)
 {
     if (op->rows == 6)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "friction against turning has no polygonal cone");
     for (int i = 0; i < op->blocks; i++)
-        TALUS_TRY(check_block(op, i));
+        TALUS_TRY(check_block(op, i, joints));
     return TALUS_OK;
 }
 
-/* Fills first, edge, scale and multipliers of qp. */
+/* Writes edges, scales and bounds of contact i, from multiplier `at` on. */
+static void fill_contact(TalusQp *qp, const TalusOperator *op, int i, int32_t at)
+{
+    int count = qp->first[i + 1] - at;
+    double mu = has_friction(op, i) ? op->mu[i] : 0.0;
+    write_edges(op, i, count, qp->edge + at);
+    for (int k = at; k < at + count; k++) {
+        qp->scale[k] = op->diagonal[i][0] + mu * mu * fmax(op->diagonal[i][1], 0.0);
+        qp->bound[k] = 0.0;
+    }
+}
+
+/* The same for joint i. */
+static void fill_joint(TalusQp *qp, const TalusOperator *op, int i, int32_t at)
+{
+    for (int r = 0; r < op->rows; r++)
+        if (joint_acts_in(op, i, r)) {
+            memset(qp->edge[at], 0, sizeof qp->edge[at]);
+            qp->edge[at][r] = 1.0;
+            qp->scale[at] = op->diagonal[i][r > 0];
+            qp->bound[at++] = op->mu[i];
+        }
+}
+
+/* Fills first, edge, scale, bound, multipliers and free_joints of qp. */
 static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
 {
     size_t blocks = (size_t)op->blocks;
@@ -91,13 +128,13 @@ static TalusStatus fill_edges(TalusQp *qp, const TalusOperator *op)
     size_t n = (size_t)count;
     TALUS_TRY(TALUS_GROW(qp->edge, n, 0, "edges of cones"));
     TALUS_TRY(TALUS_GROW(qp->scale, n, 0, "scales"));
-    for (int i = 0; i < op->blocks; i++) {
-        int32_t at = qp->first[i], edges = qp->first[i + 1] - at;
-        double mu = has_friction(op, i) ? op->mu[i] : 0.0;
-        write_edges(op, i, edges, qp->edge + at);
-        for (int k = 0; k < edges; k++)
-            qp->scale[at + k] = op->diagonal[i][0] + mu * mu * fmax(op->diagonal[i][1], 0.0);
-    }
+    TALUS_TRY(TALUS_GROW(qp->bound, n, 0, "bounds"));
+    for (int i = 0; i < op->blocks; i++)
+        if (is_joint(op, i))
+            fill_joint(qp, op, i, qp->first[i]);
+        else
+            fill_contact(qp, op, i, qp->first[i]);
+    qp->free_joints = op->pair ? op->joints : 0;
     return TALUS_OK;
 }
 
@@ -167,13 +204,14 @@ static TalusStatus fill_compliance(TalusQp *qp, const TalusOperator *op)
     return TALUS_OK;
 }
 
-TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem)
+/* Fills qp from the problem, which may have joints if `joints`. */
+static TalusStatus fill_qp(TalusQp *qp, TalusProblem *problem, bool joints)
 {
     const TalusOperator *op = &problem->op;
     if (problem->lent)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "quadratic program: the problem's data are not on the host");
-    TALUS_TRY(check_blocks(op));
+    TALUS_TRY(check_blocks(op, joints));
     qp->blocks = op->blocks;
     qp->rows = op->rows;
     qp->has_primal = false;
@@ -187,9 +225,19 @@ TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem)
     return op->pair ? fill_primal(qp, problem) : TALUS_OK;
 }
 
+TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem)
+{
+    return fill_qp(qp, problem, false);
+}
+
+TalusStatus talus_qp_fill_with_joints(TalusQp *qp, TalusProblem *problem)
+{
+    return fill_qp(qp, problem, true);
+}
+
 void talus_qp_clear(TalusQp *qp)
 {
-    TALUS_RELEASE(qp->first, qp->edge, qp->compliance_store, qp->scale, qp->kappa, qp->b,
+    TALUS_RELEASE(qp->first, qp->edge, qp->bound, qp->compliance_store, qp->scale, qp->kappa, qp->b,
                   qp->offset);
     talus_jacobian_clear(&qp->bodies);
     talus_sparse_clear(&qp->a);
@@ -255,13 +303,22 @@ static void split_impulse(double (*const edge)[3], int count, const double *gamm
     lambda[(sector + 1) % count] += share[1];
 }
 
+/* Writes the multipliers of a joint, the rows of its impulse in which it acts. */
+static void pick_rows(double (*const edge)[3], int count, const double *gamma, double *lambda)
+{
+    for (int k = 0; k < count; k++)
+        lambda[k] = edge[k][0] * gamma[0] + edge[k][1] * gamma[1] + edge[k][2] * gamma[2];
+}
+
 void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda)
 {
     for (int i = 0; i < qp->blocks; i++) {
         int at = qp->first[i], count = qp->first[i + 1] - at;
-        if (count == 1)
+        if (count > 0 && qp->bound[at] > 0.0)
+            pick_rows(qp->edge + at, count, gamma + i * qp->rows, lambda + at);
+        else if (count == 1)
             lambda[at] = gamma[i * qp->rows];
-        else
+        else if (count > 1)
             split_impulse(qp->edge + at, count, gamma + i * qp->rows, lambda + at);
     }
 }

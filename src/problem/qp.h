@@ -13,7 +13,11 @@
  * sum of the bias and the contact velocity due to bodies of given motion, whose velocities are no unknowns. The
  * unknowns of the primal form are the columns of D' (jacobian.h). An explicit problem has only the dual form. The
  * primal solution follows from the dual one by v = v_f + M^-1 A'lambda and s = E 1'lambda. u_i = D_i'v + bias are the
- * contact velocities, G'(u + E gamma) = A v + s - b >= 0 the slacks. */
+ * contact velocities, G'(u + E gamma) = A v + s - b >= 0 the slacks.
+ *
+ * Joints, if the caller takes them: each row in which a joint acts has one multiplier, its impulse, with a unit vector
+ * as edge. A row of a free joint is an equation of the primal form, A v + s = b, with a multiplier of any sign; in a
+ * row of a joint with bounds |lambda| <= bound (TalusQp.bound). */
 #ifndef TALUS_PROBLEM_QP_H
 #define TALUS_PROBLEM_QP_H
 
@@ -25,6 +29,8 @@ typedef struct TalusQp {
     int multipliers;    /* number of unknowns of the dual */
     int32_t *first;     /* [blocks + 1]: first multiplier of each block */
     double (*edge)[3];  /* [multipliers]: columns of G, `rows` entries each, then zeros */
+    double *bound;      /* [multipliers]: 0: lambda >= 0; else |lambda| <= bound; free: infinite */
+    int free_joints;    /* number of free joints, the last blocks; 0 for an explicit problem */
     double *compliance; /* [blocks]: E on the normal row; NULL: all contacts are rigid */
     double *scale;      /* [multipliers]: about the diagonal of P, 1/kg; > 0 */
     double *kappa;      /* [multipliers]: G'q */
@@ -39,10 +45,12 @@ typedef struct TalusQp {
 } TalusQp;
 
 /* Fills qp from the host's arrays of the problem; qp starts as zeros and may be filled again. Blocks must have one row,
- * or three rows without friction or with a polygon or square as section; for other problems, and for lent ones, the
- * call fails, and the message says why. Blocks under Coulomb's law count as their cones with the present offsets, which
- * during a solve contain De Saxce's shifts; blocks that are prisms are refused. */
+ * or three rows without friction or with a polygon or square as section; for other problems, those with joints among
+ * them, and for lent ones the call fails, and the message says why. Blocks under Coulomb's law count as their cones
+ * with the present offsets, which during a solve contain De Saxce's shifts; blocks that are prisms are refused. */
 TalusStatus talus_qp_fill(TalusQp *qp, TalusProblem *problem);
+/* The same for a problem that may have joints. */
+TalusStatus talus_qp_fill_with_joints(TalusQp *qp, TalusProblem *problem);
 /* Frees the arrays of qp and sets it to zeros. */
 void talus_qp_clear(TalusQp *qp);
 
@@ -52,8 +60,9 @@ TalusStatus talus_qp_dual_matrix(const TalusQp *qp, const TalusProblem *problem,
                                  TalusSparse *out);
 /* gamma = G lambda. */
 void talus_qp_impulses(const TalusQp *qp, const double *lambda, double *gamma);
-/* Writes a lambda >= 0 with G lambda = gamma, for gamma in K: the only one for m = 3; for m > 3 one whose entries are
- * positive if gamma is inside K. Of a block without friction only gamma_n is read. */
+/* Writes a lambda with G lambda = gamma, for gamma in K, not negative in contacts: the only one for m = 3; for m > 3
+ * one whose entries are positive if gamma is inside K. Of a block without friction only gamma_n is read, of a joint the
+ * rows in which it acts. */
 void talus_qp_multipliers(const TalusQp *qp, const double *gamma, double *lambda);
 /* out = G'u for contact velocities u, [multipliers]. */
 void talus_qp_slacks(const TalusQp *qp, const double *u, double *out);

@@ -88,8 +88,8 @@ static const TrialMethod uneven_exact = {
 /* Methods for ccp and `fixed`, in order of preference. */
 static const TrialMethod convex[] = {
     {TALUS_AUTO_IPM_SOC, &talus_solver_ipm_soc, 500, 1.5, 20000, 200},
-    {TALUS_AUTO_IPM_CHOL, &talus_solver_ipm_chol, 300, 1, 20000, 200},
     {TALUS_AUTO_PROX, &talus_solver_prox, 500, 10, 3000, 500}, /* takes cones with joints */
+    {TALUS_AUTO_IPM_CHOL, &talus_solver_ipm_chol, 300, 1, 20000, 200},
     /* prisms, which no direct method takes; lbfgs-fb is not direct, but mass ratios hardly slow it */
     {TALUS_AUTO_LBFGS_FB, &talus_solver_lbfgs_fb, 500, 1.5, 20000, 10000},
 };

@@ -54,17 +54,27 @@ static void scale_to_impulses(const TalusSolve *solve, const double *x,
         solve->backend->op.scale(solve->op, metric, false, out);
 }
 
-/* True if the difference of x and the snapshot leads to a proof. The vectors of certificate.c are reserved only on
- * suspicion. */
-static bool proves_infeasible(TalusSolve *solve, const double *x, const TalusMetricBlock *metric)
+/* True if the way from `old` (NULL: zero impulses) to s x leads to a proof; the outcome is then set. The vectors of
+ * certificate.c are reserved only on suspicion. */
+static bool prove_from(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
+                       const double *old)
 {
     TalusInfeasibility *w = solve->infeasibility;
     if (TALUS_RESERVE_VECTORS(solve, &w->delta_memory, "certificate", &w->delta) != TALUS_OK ||
         TALUS_RESERVE_VECTORS(solve, &w->product_memory, "certificate", &w->product) != TALUS_OK)
         return false;
     scale_to_impulses(solve, x, metric, w->delta);
-    solve->backend->vector.axpby(solve->op, -1.0, w->old, 1.0, w->delta);
-    return is_suspect(solve) && talus_certificate_find(solve, &w->certificate, w->delta);
+    if (old)
+        solve->backend->vector.axpby(solve->op, -1.0, old, 1.0, w->delta);
+    bool proof = is_suspect(solve) && talus_certificate_find(solve, &w->certificate, w->delta);
+    if (proof)
+        solve->info->outcome = TALUS_OUTCOME_INFEASIBLE;
+    return proof;
+}
+
+bool talus_infeasibility_prove(TalusSolve *solve, const double *direction)
+{
+    return !solve->infeasibility->off && prove_from(solve, direction, NULL, NULL);
 }
 
 bool talus_infeasibility_is_due(const TalusSolve *solve)
@@ -83,10 +93,8 @@ bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMe
     w->next = 2 * solve->info->iterations;
     solve->backend->op.measure_sizes(solve->op, metric, x, &sizes);
     bool grown = w->has_old && rms > 0.5 * w->old_rms && sizes.size > 2.0 * w->old_size;
-    if (grown && proves_infeasible(solve, x, metric)) {
-        solve->info->outcome = TALUS_OUTCOME_INFEASIBLE;
+    if (grown && prove_from(solve, x, metric, w->old))
         return true;
-    }
     if (solve->info->iterations >= solve->options->max_iterations)
         return false; /* no later check can use a snapshot */
     scale_to_impulses(solve, x, metric, w->old);

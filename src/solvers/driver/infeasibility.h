@@ -23,6 +23,9 @@ bool talus_infeasibility_is_due(const TalusSolve *solve);
  * snapshot, and takes a new snapshot. Returns true, with the outcome set, if it is proven that there is no solution. */
 bool talus_infeasibility_check(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                                double rms);
+/* Searches for a proof near `direction`, unless the monitor is off. Returns true, with the outcome set, if there is
+ * one. */
+bool talus_infeasibility_prove(TalusSolve *solve, const double *direction);
 /* Switches the monitor on and discards its snapshot, for a new stage. */
 void talus_infeasibility_reset(TalusInfeasibility *monitor);
 

@@ -104,6 +104,11 @@ void talus_solve_request_infeasibility_check(TalusSolve *solve)
     solve->infeasibility->next = 0;
 }
 
+bool talus_solve_prove_infeasible(TalusSolve *solve, const double *direction)
+{
+    return talus_infeasibility_prove(solve, direction);
+}
+
 bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                          double rms)
 {

@@ -174,6 +174,11 @@ bool talus_solve_observe(TalusSolve *solve, const double *x, const TalusMetricBl
  * for methods whose iterates grow quickly within few iterations. */
 void talus_solve_request_infeasibility_check(TalusSolve *solve);
 
+/* Searches near `direction`, impulses that can grow without bound as far as the method knows, for a proof that the
+ * problem has no solution: for methods that find such directions themselves. Returns true, with info->outcome set, if
+ * there is a proof, which is stored with the problem. Uses op's scratch. */
+bool talus_solve_prove_infeasible(TalusSolve *solve, const double *direction);
+
 /* Runs a part of the current solver to its end, on the same problem, from gamma and within the same limits. `resumed`:
  * the part reuses the setup of its last call in this stage; false: its state is zeroed first, unless it keeps_state. */
 TalusStatus talus_solve_hand_over(TalusSolve *solve, int part, bool resumed);

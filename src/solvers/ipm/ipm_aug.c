@@ -5,10 +5,11 @@
  *     [ M        A' ] [  dv      ]   [ 0 ]
  *     [   E^-1   1' ] [  ds      ] = [ 0 ]
  *     [ A   1   -T  ] [ -dlambda ]   [ r ]
- * The matrix is quasi-definite: in any order of elimination, pivots are positive for rows of v and s and negative for
- * rows of lambda. Unknowns v and s are scaled by powers of two, one per s and one per group of three components of v (a
- * body's velocity or its spin), so that their diagonal entries are about 1. A package that chooses pivots by size then
- * sees the same numbers for any length unit of the spins. */
+ * Rows of joints are rows of A as others are; T is 0 in those of free joints, the middle row of Eq. 31, and the factor
+ * has the floor of ipm_system.h there. The matrix is quasi-definite: in any order of elimination, pivots are positive
+ * for rows of v and s and negative for rows of lambda. Unknowns v and s are scaled by powers of two, one per s and one
+ * per group of three components of v (a body's velocity or its spin), so that their diagonal entries are about 1. A
+ * package that chooses pivots by size then sees the same numbers for any length unit of the spins. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
@@ -80,7 +81,8 @@ static int32_t add_compliance_rows(const TalusIpmSystem *s, TalusSparse *a, int3
     return at;
 }
 
-/* Writes the pattern of the rows of multipliers from entry `at` on, and their scaled entries A and 1. fill_augmented()
+/* Writes the pattern of the rows of multipliers from entry `at` on, and their scaled entries A and, for s, the normal
+ * part of the edge: 1 but in rows of joints. fill_augmented()
  * sets the diagonal entry -T, the last in each row. */
 static void add_constraints(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
 {
@@ -94,7 +96,7 @@ static void add_constraints(const TalusIpmSystem *s, TalusSparse *a, int32_t at)
             }
             if (s->compliance_row[i] >= 0) {
                 a->column[at] = s->compliance_row[i];
-                a->value[at++] = s->base[s->compliance_row[i]];
+                a->value[at++] = s->base[s->compliance_row[i]] * qp->edge[k][0];
             }
             a->column[at++] = offset + k;
             a->start[offset + k + 1] = at;

@@ -3,9 +3,10 @@
  * With A = G'D' (problem/qp.h) the matrix M1 = M + A'D2 A is M + D H D'. H_i, at most 3 x 3, is the sum of g g' / t
  * over the edges g of contact i's cone, with t the edge's entry of T. For a compliant contact, diag(t) + e 1 1'
  * replaces diag(t), e its compliance; Sherman and Morrison's inverse of that turns H into H - e h h' / (1 + e h_n),
- * with h the first column of H. Unknowns come in groups of three: a body's velocity or its spin. The pattern of M1,
- * with the index of each pair of groups that share a contact, is found once per set of contacts: an iteration only adds
- * numbers. */
+ * with h the first column of H. Joints with bounds are blocks like contacts; rows of free joints are equations, which
+ * ipm_schur.c eliminates last (Eq. 34 and 35). Unknowns come in groups of three: a body's velocity or its spin. The
+ * pattern of M1, with the index of each pair of groups that share a contact, is found once per set of contacts: an
+ * iteration only adds numbers. */
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/memory.h"
@@ -15,6 +16,12 @@
 #include <string.h>
 
 /* ---- pattern ---- */
+
+/* Returns the number of blocks that M1 includes: all but free joints, which come last. */
+static int block_count(const TalusQp *qp)
+{
+    return qp->blocks - qp->free_joints;
+}
 
 /* Lists the groups that contact i acts on, and its entries of D'. The groups are taken from the first tangential row if
  * there is one, as the normal row may lack some: that of a sphere has no spin. */
@@ -38,9 +45,8 @@ static void set_groups(const TalusQp *qp, int i, TalusIpmContact *c)
 /* Sets `graph` to a pattern: the lower triangle, with the diagonal, of pairs of groups that share a contact. */
 static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
 {
-    const TalusQp *qp = s->qp;
-    int groups = qp->bodies.groups;
-    size_t capacity = TALUS_IPM_PAIRS * (size_t)qp->blocks + (size_t)groups, count = 0;
+    int groups = s->qp->bodies.groups, blocks = block_count(s->qp);
+    size_t capacity = TALUS_IPM_PAIRS * (size_t)blocks + (size_t)groups, count = 0;
     int32_t *row;
     double *value;
     TALUS_TRY(TALUS_ALLOC(row, 2 * capacity, "pattern of bodies"));
@@ -50,7 +56,7 @@ static TalusStatus set_graph(const TalusIpmSystem *s, TalusSparse *graph)
         row[count] = g;
         column[count++] = g;
     }
-    for (int i = 0; status == TALUS_OK && i < qp->blocks; i++)
+    for (int i = 0; status == TALUS_OK && i < blocks; i++)
         for (int p = 0; p < s->contact[i].groups; p++)
             for (int q = 0; q < p; q++) {
                 row[count] = s->contact[i].group[p];
@@ -102,15 +108,17 @@ static void set_pair_columns(const TalusSparse *graph, TalusIpmContact *c)
 static TalusStatus prepare_normal(TalusIpmSystem *s, const TalusProblem *problem)
 {
     const TalusQp *qp = s->qp;
+    const int blocks = block_count(qp);
     TalusSparse graph = {0};
     (void)problem;
-    TALUS_TRY(TALUS_GROW(s->contact, (size_t)qp->blocks, 0, "contacts"));
-    for (int i = 0; i < qp->blocks; i++)
+    TALUS_TRY(TALUS_GROW(s->contact, (size_t)blocks, 0, "contacts"));
+    for (int i = 0; i < blocks; i++)
         set_groups(qp, i, &s->contact[i]);
     TALUS_TRY(set_graph(s, &graph));
     TalusStatus status = set_pattern(&s->lower, &graph);
-    for (int i = 0; i < qp->blocks; i++)
+    for (int i = 0; i < blocks; i++)
         set_pair_columns(&graph, &s->contact[i]);
+    TALUS_THEN(status, talus_ipm_schur_prepare(&s->schur, qp, &graph, s->kind));
     talus_sparse_clear(&graph);
     return status;
 }
@@ -179,30 +187,38 @@ static void fill_normal(TalusIpmSystem *s)
 {
     double h[3][3];
     set_masses(s);
-    for (int i = 0; i < s->qp->blocks; i++) {
+    for (int i = 0; i < block_count(s->qp); i++) {
         fill_contact_block(s, i, h);
         add_contact(&s->lower, &s->contact[i], s->qp->rows, h);
     }
 }
 
+/* `factor` of TalusIpmForm: M2 of Eq. 34. */
+static TalusStatus factor_equations(TalusIpmSystem *s)
+{
+    return talus_ipm_schur_factor(&s->schur, s->qp, s->direct, s->mass, s->t);
+}
+
 /* ---- solution ---- */
 
-/* y = S^-1 y / s->mass, y of the edges of contact i; S = T + e 1 1', e the compliance (ipm_system.h). */
+/* y = S^-1 y / s->mass, y of the edges of contact i; S = T + e g g', e the compliance, g the edges' normal parts: 1 but
+ * in rows of joints (ipm_system.h). */
 static void apply_inverse_s(const TalusIpmSystem *s, int i, double *y)
 {
     const TalusQp *qp = s->qp;
     int at = qp->first[i], count = qp->first[i + 1] - at;
     double sum = 0.0, over = 0.0;
     for (int k = 0; k < count; k++) {
+        double normal = qp->edge[at + k][0];
         y[k] /= s->t[at + k];
-        sum += y[k];
-        over += 1.0 / s->t[at + k];
+        sum += normal * y[k];
+        over += normal * normal / s->t[at + k];
     }
     if (!qp->compliance || !(qp->compliance[i] > 0.0))
         return;
     double e = s->mass * qp->compliance[i], part = e * sum / (1.0 + e * over);
     for (int k = 0; k < count; k++)
-        y[k] -= part / s->t[at + k];
+        y[k] -= part * qp->edge[at + k][0] / s->t[at + k];
 }
 
 /* s->x += D_i G_i y: adds the body impulses of the multipliers y of contact i. */
@@ -239,16 +255,17 @@ static void subtract_edge_velocities(const TalusIpmSystem *s, int i, double *y)
 static TalusStatus solve_normal(TalusIpmSystem *s, double *x)
 {
     const TalusQp *qp = s->qp;
+    const int blocks = block_count(qp);
     double y[TALUS_SIDES_MAX];
     memset(s->x, 0, (size_t)s->lower.rows * sizeof *s->x);
-    for (int i = 0; i < qp->blocks; i++) {
+    for (int i = 0; i < blocks; i++) {
         size_t bytes = (size_t)(qp->first[i + 1] - qp->first[i]) * sizeof *y;
         memcpy(y, x + qp->first[i], bytes);
         apply_inverse_s(s, i, y);
         add_body_impulses(s, i, y);
     }
-    TALUS_TRY(talus_direct_solve(s->direct, s->x));
-    for (int i = 0; i < qp->blocks; i++) {
+    TALUS_TRY(talus_ipm_schur_solve(&s->schur, qp, s->direct, s->x, x + qp->first[blocks]));
+    for (int i = 0; i < blocks; i++) {
         double *r = x + qp->first[i];
         subtract_edge_velocities(s, i, r);
         apply_inverse_s(s, i, r);
@@ -258,8 +275,10 @@ static TalusStatus solve_normal(TalusIpmSystem *s, double *x)
     return TALUS_OK;
 }
 
-const TalusIpmForm talus_ipm_normal = {
-    .prepare = prepare_normal, .fill = fill_normal, .solve = solve_normal};
+const TalusIpmForm talus_ipm_normal = {.prepare = prepare_normal,
+                                       .fill = fill_normal,
+                                       .factor = factor_equations,
+                                       .solve = solve_normal};
 
 /* ---- the solver ---- */
 

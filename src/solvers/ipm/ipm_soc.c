@@ -38,19 +38,13 @@ enum { MAX_CONTACTS = 3000 };
 
 /* REACH: share of the step to the boundary. TINY_STEP: steps below this are short. */
 static const double REACH = 0.99, TINY_STEP = 0.05;
-/* A squared distance from K up to OUTSIDE times the squared size of gamma is rounding. Friction coefficients up to
- * LEAST_MU count as 0: the cone is a ray. */
-static const double OUTSIDE = 1e-30, LEAST_MU = 1e-30;
+/* A squared distance from K up to OUTSIDE times the squared size of gamma is rounding. */
+static const double OUTSIDE = 1e-30;
 /* A linear system is solved if the norm of its residual is at most ENOUGH sqrt(nu x cones); the step is `inexact` if
  * the norm exceeds INEXACT times that. */
 static const double ENOUGH = 1e-6, INEXACT = 1e3;
 /* An iteration progresses if the residual, or the largest |RHO|, is below this times its minimum so far. */
 static const double FALLING = 0.9;
-/* Weight added to N + E in the factor after a rejected pivot: first weight, factor from one rejection to the next,
- * maximum. */
-static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
-/* Weight from the start for ldl in form bodies, which meets vanishing pivots; else the start has none. */
-static const double WEIGHT_BODIES = 1e-13;
 /* Size a of the starting impulses: factor from one start to the next, and maximum. APART: largest difference of z and
  * (N + E) gamma + q, relative to q, above which another start is tried. */
 static const double GROWTH = 1e4, LARGEST_START = 1e12, APART = 1e-2;
@@ -63,17 +57,12 @@ typedef struct Params {
     bool polish;
 } Params;
 
-static const char *const linears[] = {"auto", "ldl", "cholmod", "mumps", NULL};
-static const char *const forms[] = {"auto", "bodies", "contacts", NULL};
-
-/* Values of the parameters linear and form. */
-enum { LINEAR_AUTO, LINEAR_LDL, LINEAR_CHOLMOD, LINEAR_MUMPS };
-enum { FORM_AUTO, FORM_BODIES, FORM_CONTACTS };
+static const char *const forms[] = {"auto", "bodies", "contacts", NULL}; /* TalusSocFormChoice */
 
 static const TalusParam params[] = {
-    TALUS_CHOICE(Params, linear, LINEAR_AUTO, linears,
+    TALUS_CHOICE(Params, linear, TALUS_SOC_LINEAR_AUTO, talus_soc_linears,
                  "factorisation; auto: cholmod for contacts where the build has it, else ldl"),
-    TALUS_CHOICE(Params, form, FORM_AUTO, forms,
+    TALUS_CHOICE(Params, form, TALUS_SOC_FORM_AUTO, forms,
                  "unknowns of the linear systems; auto: bodies where there are any"),
     TALUS_FLAG(Params, polish, 1.0,
                "Newton steps on the natural map after the last interior-point step"),
@@ -100,7 +89,7 @@ typedef struct Run {
     Work *w;
     int n, rows, cones;   /* cones: blocks with unknowns */
     double unit, impulse; /* scaled problem: N times unit, gamma over impulse */
-    double nu, weight;    /* mean of x'z over cones; small weight added to N + E in the factor */
+    double nu;            /* mean of x'z over cones */
     bool inexact;         /* a linear system of this step missed its accuracy by far */
     double reported_sum, reported_largest; /* residual of REPORTED: sum of squares, maximum */
     double zero_sum, start_sum; /* sums of squares of the residual of zero impulses and of START */
@@ -109,8 +98,7 @@ typedef struct Run {
 } Run;
 
 enum { POLISH }; /* index in `parts` */
-static const TalusPart parts[] = {[POLISH] = {"prox:rho=1e-8,shrink=0.1,inner=0.7", false},
-                                  {NULL, false}};
+static const TalusPart parts[] = {[POLISH] = {TALUS_SOC_POLISH, false}, {NULL, false}};
 
 /* ---- preparation ---- */
 
@@ -123,33 +111,6 @@ static double largest_magnitude(const double *x, int n)
     return largest;
 }
 
-/* Largest power of two at most x; 1 if x is not positive or not finite. */
-static double power_below(double x)
-{
-    int exponent;
-    if (!(x > 0.0) || !isfinite(x))
-        return 1.0;
-    frexp(x, &exponent);
-    return ldexp(1.0, exponent - 1);
-}
-
-/* Fills w->block with kind, mu and scale of each block, and counts the cones. */
-static void init_blocks(Run *run)
-{
-    const TalusOperator *op = run->s->op;
-    run->cones = 0;
-    for (int i = 0; i < op->blocks; i++) {
-        TalusSocBlock *k = &run->w->block[i];
-        double mu = op->rows == 1 ? 0.0 : op->mu[i], scale = talus_block_scale(op, i);
-        *k = (TalusSocBlock){.kind = !(scale > 0.0)  ? TALUS_SOC_NOTHING
-                                     : mu > LEAST_MU ? TALUS_SOC_CONE
-                                                     : TALUS_SOC_RAY,
-                             .mu = mu,
-                             .scale = scale};
-        run->cones += k->kind != TALUS_SOC_NOTHING;
-    }
-}
-
 /* Reserves blocks, vectors and the best iterate. */
 static TalusStatus reserve_memory(TalusSolve *s, Work *w)
 {
@@ -158,45 +119,9 @@ static TalusStatus reserve_memory(TalusSolve *s, Work *w)
     return talus_best_begin(&w->best, s);
 }
 
-/* Returns the linear solver. auto: cholmod for form contacts where the build has it, else ldl. */
-static TalusDirectKind choose_direct(const Params *p, bool bodies)
+static TalusStatus prepare_system(Run *run, int form)
 {
-    bool cholmod = p->linear == LINEAR_CHOLMOD || (p->linear == LINEAR_AUTO && !bodies &&
-                                                   !talus_direct_missing(TALUS_DIRECT_CHOLMOD));
-    return cholmod                     ? TALUS_DIRECT_CHOLMOD
-           : p->linear == LINEAR_MUMPS ? TALUS_DIRECT_MUMPS
-                                       : TALUS_DIRECT_LDL;
-}
-
-/* Prepares the linear systems in form bodies or contacts, and sets the first weight. */
-static TalusStatus prepare_form(Run *run, bool bodies)
-{
-    TalusDirectKind make = choose_direct(run->p, bodies);
-    run->weight = bodies && make == TALUS_DIRECT_LDL ? WEIGHT_BODIES : 0.0;
-    return talus_soc_system_prepare(
-        &run->w->system, run->s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, make, run->unit);
-}
-
-/* Chooses the form of the linear systems and prepares it; fails if the parameters exclude each other. With form=auto,
- * form contacts replaces a form bodies that is refused. */
-static TalusStatus prepare_system(Run *run)
-{
-    const Params *p = run->p;
-    bool has_bodies = run->s->op->pair != NULL;
-    bool bodies = p->form == FORM_BODIES ||
-                  (p->form == FORM_AUTO && has_bodies && p->linear != LINEAR_CHOLMOD);
-    if (bodies && !has_bodies)
-        return talus_solver_fail("ipm-soc", TALUS_ERR_UNSUPPORTED,
-                                 "form=bodies needs bodies, this problem is a matrix");
-    if (bodies && p->linear == LINEAR_CHOLMOD)
-        return talus_solver_fail("ipm-soc", TALUS_ERR_UNSUPPORTED,
-                                 "form=bodies is indefinite, and cholmod is for positive "
-                                 "definite matrices; linear=ldl and linear=mumps take it");
-    TalusStatus status = prepare_form(run, bodies);
-    /* a body's inverse inertia is singular, or the factor is too large */
-    if (status == TALUS_ERR_UNSUPPORTED && bodies && p->form == FORM_AUTO)
-        return prepare_form(run, false);
-    return status;
+    return talus_soc_system_choose(&run->w->system, run->s, run->p->linear, form, run->unit);
 }
 
 /* Sets X and Z so that gamma = (size, 0, 0) and s = (1, 0, 0) in every block, in units of the scaled problem. */
@@ -219,14 +144,11 @@ static void set_start(Run *run, double size)
 static TalusStatus prepare_run(Run *run)
 {
     TalusSolve *s = run->s;
-    double largest = 0.0;
     TALUS_TRY(reserve_memory(s, run->w));
-    init_blocks(run);
+    run->cones = talus_soc_fill_blocks(s->op, run->w->block);
     s->backend->op.product(s->op, NULL, false, true, run->w->vector[OFFSET]);
-    for (int i = 0; i < s->op->blocks; i++)
-        largest = fmax(largest, run->w->block[i].scale);
-    run->unit = 1.0 / power_below(largest);
-    run->impulse = power_below(largest_magnitude(run->w->vector[OFFSET], run->n)) * run->unit;
+    talus_soc_find_units(s->op, largest_magnitude(run->w->vector[OFFSET], run->n), &run->unit,
+                         &run->impulse);
     return TALUS_OK;
 }
 
@@ -308,24 +230,6 @@ static void choose_reported(Run *run)
 }
 
 /* ---- steps ---- */
-
-/* Computes W of every block, and the factor, with more weight if a pivot is rejected. TALUS_ERR_NUMERIC: a block has no
- * scaling, or a pivot is rejected even with MAX_WEIGHT. */
-static TalusStatus scale_and_factorise(Run *run)
-{
-    Work *w = run->w;
-    for (int i = 0; i < run->s->op->blocks; i++) {
-        int at = i * run->rows;
-        if (!talus_soc_set_scaling(&w->block[i], w->vector[X] + at, w->vector[Z] + at))
-            return talus_fail(TALUS_ERR_NUMERIC, "no scaling of contact %d", i);
-    }
-    for (;;) {
-        TalusStatus status = talus_soc_system_factor(&w->system, run->s, w->block, run->weight);
-        if (status != TALUS_ERR_NUMERIC || run->weight >= MAX_WEIGHT)
-            return status;
-        run->weight = fmax(WEIGHT_FIRST, run->weight * WEIGHT_GROWTH);
-    }
-}
 
 /* Sets RIGHT = y - W^-1 rho, along W's axes. If `corrected`, l o y = sigma nu e - l o l - dx o dz; for the predictor y
  * = -l. */
@@ -439,7 +343,8 @@ static TalusStatus move_point(Run *run)
 static TalusStatus predict_and_correct(Run *run)
 {
     run->inexact = false;
-    TALUS_TRY(scale_and_factorise(run));
+    TALUS_TRY(talus_soc_system_scale(&run->w->system, run->s, run->w->block, run->w->vector[X],
+                                     run->w->vector[Z]));
     set_right_side(run, false, 0.0);
     TALUS_TRY(compute_direction(run));
     double a = fmin(1.0, longest_step(run)), share = nu_after(run, a) / run->nu;
@@ -452,8 +357,8 @@ static TalusStatus predict_and_correct(Run *run)
  * light ones, elimination without pivoting loses digits in form bodies but not in form contacts, which is denser. */
 static bool may_change_form(const Run *run)
 {
-    return run->inexact && run->w->system.form == TALUS_SOC_BODIES && run->p->form == FORM_AUTO &&
-           run->s->op->blocks <= MAX_CONTACTS;
+    return run->inexact && run->w->system.form == TALUS_SOC_BODIES &&
+           run->p->form == TALUS_SOC_FORM_AUTO && run->s->op->blocks <= MAX_CONTACTS;
 }
 
 /* Takes one step; if the linear systems were inexact, first changes their form where that may help. */
@@ -461,7 +366,7 @@ static TalusStatus run_iteration(Run *run)
 {
     TALUS_TRY(predict_and_correct(run));
     if (may_change_form(run)) {
-        TALUS_TRY(prepare_form(run, false));
+        TALUS_TRY(prepare_system(run, TALUS_SOC_FORM_CONTACTS));
         TALUS_TRY(predict_and_correct(run));
     }
     return move_point(run);
@@ -587,7 +492,7 @@ static TalusStatus solve_ipm_soc(TalusSolve *s)
     if (start_is_enough(&run))
         return TALUS_OK;
     if (run.cones > 0) {
-        TALUS_TRY(prepare_system(&run));
+        TALUS_TRY(prepare_system(&run, run.p->form));
         TALUS_TRY(run_interior(&run, &ended));
     }
     memcpy(s->gamma, w->vector[REPORTED], (size_t)run.n * sizeof *s->gamma);

@@ -99,6 +99,16 @@ static inline void talus_soc_apply_inverse_scaling(const TalusSocBlock *k, const
     talus_soc_from_axes(k, y, out);
 }
 
+/* out = W x; may work in place. */
+static inline void talus_soc_apply_scaling(const TalusSocBlock *k, const double *x, double *out)
+{
+    double y[3];
+    talus_soc_to_axes(k, x, y);
+    for (int r = 0; r < talus_soc_rows(k); r++)
+        y[r] *= k->length[r];
+    talus_soc_from_axes(k, y, out);
+}
+
 /* Computes W and l of a pair (x, z) strictly inside; only for kind CONE. */
 static inline void talus_soc_set_cone_scaling(TalusSocBlock *k, const double *x, const double *z)
 {

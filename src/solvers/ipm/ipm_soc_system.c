@@ -12,9 +12,55 @@
 enum { MAX_STEPS = 30, SLOW_STEPS = 6 };
 static const double FALL = 0.5;
 
+/* Friction coefficients up to LEAST_MU count as 0: the cone is a ray. */
+static const double LEAST_MU = 1e-30;
+/* Weight added to N + E in the factor after a rejected pivot: first weight, factor from one rejection to the next,
+ * maximum. */
+static const double WEIGHT_FIRST = 1e-15, WEIGHT_GROWTH = 100.0, MAX_WEIGHT = 1e-6;
+/* Weight from the start for ldl in form bodies, which meets vanishing pivots; else the start has none. */
+static const double WEIGHT_BODIES = 1e-13;
+
+const char *const talus_soc_linears[] = {"auto", "ldl", "cholmod", "mumps", NULL};
+
 /* Indices of TalusSocSystem.vector. Y: solution; R: residual; Z: factor^-1 R; P: direction; BP: the matrix times P;
  * IMAGE, AP: unit (N + E) G times Y and times P. */
 enum { Y, IMAGE, R, Z, P, BP, AP };
+
+/* ---- blocks and units ---- */
+
+int talus_soc_fill_blocks(const TalusOperator *op, TalusSocBlock *block)
+{
+    int cones = 0;
+    for (int i = 0; i < op->blocks; i++) {
+        double mu = op->rows == 1 ? 0.0 : op->mu[i], scale = talus_block_scale(op, i);
+        block[i] = (TalusSocBlock){.kind = !(scale > 0.0)  ? TALUS_SOC_NOTHING
+                                           : mu > LEAST_MU ? TALUS_SOC_CONE
+                                                           : TALUS_SOC_RAY,
+                                   .mu = mu,
+                                   .scale = scale};
+        cones += block[i].kind != TALUS_SOC_NOTHING;
+    }
+    return cones;
+}
+
+/* Largest power of two at most x; 1 if x is not positive or not finite. */
+static double power_below(double x)
+{
+    int exponent;
+    if (!(x > 0.0) || !isfinite(x))
+        return 1.0;
+    frexp(x, &exponent);
+    return ldexp(1.0, exponent - 1);
+}
+
+void talus_soc_find_units(const TalusOperator *op, double speed, double *unit, double *impulse)
+{
+    double largest = 0.0;
+    for (int i = 0; i < op->blocks; i++)
+        largest = fmax(largest, talus_block_scale(op, i));
+    *unit = 1.0 / power_below(largest);
+    *impulse = power_below(speed) * *unit;
+}
 
 /* ---- form contacts ---- */
 
@@ -223,23 +269,52 @@ static TalusStatus reserve_memory(TalusSocSystem *y)
     return TALUS_OK;
 }
 
-TalusStatus talus_soc_system_prepare(TalusSocSystem *y, TalusSolve *s, TalusSocForm form,
-                                     TalusDirectKind kind, double unit)
+/* Returns the direct solver of the choice `linear` for a form. */
+static TalusDirectKind choose_direct(TalusSocLinear linear, TalusSocForm form)
 {
-    if (y->direct && y->kind != kind) {
-        talus_direct_destroy(y->direct);
-        y->direct = NULL;
-    }
+    bool cholmod = linear == TALUS_SOC_LINEAR_CHOLMOD ||
+                   (linear == TALUS_SOC_LINEAR_AUTO && form == TALUS_SOC_CONTACTS &&
+                    !talus_direct_missing(TALUS_DIRECT_CHOLMOD));
+    return cholmod                            ? TALUS_DIRECT_CHOLMOD
+           : linear == TALUS_SOC_LINEAR_MUMPS ? TALUS_DIRECT_MUMPS
+                                              : TALUS_DIRECT_LDL;
+}
+
+/* Prepares the form with the direct solver that `linear` chooses, and the first weight. */
+static TalusStatus prepare_system(TalusSocSystem *y, TalusSolve *s, TalusSocForm form,
+                                  TalusSocLinear linear, double unit)
+{
+    TalusDirectKind kind = choose_direct(linear, form);
+    y->weight = form == TALUS_SOC_BODIES && kind == TALUS_DIRECT_LDL ? WEIGHT_BODIES : 0.0;
     y->form = form;
-    y->kind = kind;
     y->rows = s->op->rows;
     y->blocks = s->op->blocks;
     y->unit = unit;
-    if (!y->direct)
-        TALUS_TRY(talus_direct_create(kind, &y->direct));
+    TALUS_TRY(talus_direct_ensure(kind, &y->direct));
     TALUS_TRY(prepare_form(y, s));
     TALUS_TRY(reserve_memory(y));
     return talus_direct_analyse(y->direct, &y->lower, y->sign);
+}
+
+TalusStatus talus_soc_system_choose(TalusSocSystem *y, TalusSolve *s, TalusSocLinear linear,
+                                    TalusSocFormChoice form, double unit)
+{
+    bool has_bodies = s->op->pair != NULL, cholmod = linear == TALUS_SOC_LINEAR_CHOLMOD;
+    bool bodies =
+        form == TALUS_SOC_FORM_BODIES || (form == TALUS_SOC_FORM_AUTO && has_bodies && !cholmod);
+    if (bodies && !has_bodies)
+        return talus_solver_fail(s->type->name, TALUS_ERR_UNSUPPORTED,
+                                 "form=bodies needs bodies, this problem is a matrix");
+    if (bodies && cholmod)
+        return talus_solver_fail(s->type->name, TALUS_ERR_UNSUPPORTED,
+                                 "form=bodies is indefinite, and cholmod is for positive "
+                                 "definite matrices; linear=ldl and linear=mumps take it");
+    TalusStatus status =
+        prepare_system(y, s, bodies ? TALUS_SOC_BODIES : TALUS_SOC_CONTACTS, linear, unit);
+    /* a body's inverse inertia is singular, or the factor is too large */
+    if (status == TALUS_ERR_UNSUPPORTED && bodies && form == TALUS_SOC_FORM_AUTO)
+        return prepare_system(y, s, TALUS_SOC_CONTACTS, linear, unit);
+    return status;
 }
 
 /* ---- solving ---- */
@@ -262,16 +337,30 @@ static void set_scalings(TalusSocSystem *y, const TalusSocBlock *block)
     }
 }
 
-TalusStatus talus_soc_system_factor(TalusSocSystem *y, TalusSolve *s, const TalusSocBlock *block,
-                                    double weight)
+/* Factorises with the present scalings and weight. */
+static TalusStatus factorise(TalusSocSystem *y, TalusSolve *s, const TalusSocBlock *block)
 {
-    set_scalings(y, block);
     if (y->form == TALUS_SOC_BODIES)
-        fill_bodies(y, s->op, block, weight);
+        fill_bodies(y, s->op, block, y->weight);
     else
-        fill_contacts(y, block, weight);
+        fill_contacts(y, block, y->weight);
     s->info->factorisations++;
     return talus_direct_factor(y->direct, &y->lower);
+}
+
+TalusStatus talus_soc_system_scale(TalusSocSystem *y, TalusSolve *s, TalusSocBlock *block,
+                                   const double *x, const double *z)
+{
+    for (int i = 0; i < y->blocks; i++)
+        if (!talus_soc_set_scaling(&block[i], x + i * y->rows, z + i * y->rows))
+            return talus_fail(TALUS_ERR_NUMERIC, "no scaling of contact %d", i);
+    set_scalings(y, block);
+    for (;;) {
+        TalusStatus status = factorise(y, s, block);
+        if (status != TALUS_ERR_NUMERIC || y->weight >= MAX_WEIGHT)
+            return status;
+        y->weight = fmax(WEIGHT_FIRST, y->weight * WEIGHT_GROWTH);
+    }
 }
 
 void talus_soc_system_to_impulses(const TalusSocSystem *y, const double *in, double *out)

@@ -4,6 +4,7 @@
  * warm=on, near the given impulses. Products with N are counted with their iteration; factorisations are counted
  * separately. A solve that OOQP's rule (stop=ooqp) ends has the outcome `budget` unless the driver finds its residual
  * within the tolerance. */
+#include "solvers/ipm/ipm_ends.h"
 #include "solvers/ipm/ipm_qp.h"
 
 #include "base/status.h"
@@ -73,39 +74,23 @@ static double largest_multiplier(const TalusIpm *ipm)
 {
     double max = 0.0;
     for (int k = 0; k < ipm->qp.multipliers; k++)
-        max = fmax(max, ipm->qp.scale[k] * ipm->vector[TALUS_IPM_LAMBDA][k]);
+        max = fmax(max, ipm->qp.scale[k] * fabs(ipm->vector[TALUS_IPM_LAMBDA][k]));
     return max;
 }
 
-/* Takes one step, unless `idle`, the number of iterations without progress, exceeds PATIENCE or mu is 0. *on: true if
+/* Takes one step, unless `idle`, the number of iterations without progress, exceeds PATIENCE or mu is 0 (free joints
+ * alone have no mu: their steps refine one solution). *on: true if
  * the step was taken; false also if the factorisation failed. */
 static TalusStatus step_unless_idle(TalusSolve *s, TalusIpm *ipm, int idle, bool *on)
 {
     int before = ipm->system.factorisations;
-    *on = idle <= PATIENCE && ipm->mu > 0.0;
+    *on = idle <= PATIENCE && (ipm->mu > 0.0 || ipm->pairs == 0);
     if (!*on)
         return TALUS_OK;
     TalusStatus status = talus_ipm_step(ipm);
     s->info->factorisations += ipm->system.factorisations - before;
     *on = status == TALUS_OK;
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
-}
-
-/* Ends a solve that no longer progresses: gamma becomes the best iterate, the outcome budget (or what the driver
- * finds). Counts and reports iterations without work until the budget is used, since that outcome means a used budget;
- * only one if an outer loop can use the rest for other shifts. */
-static void end_with_best(TalusSolve *s, TalusIpmWork *w)
-{
-    TalusResidualSums sums;
-    talus_vector_copy(s, w->best.x, s->gamma);
-    w->best.better = false;
-    s->backend->op.residual(s->op, s->gamma, &sums, NULL);
-    w->best.least = sums.residual2;
-    s->info->outcome = TALUS_OUTCOME_BUDGET;
-    int products = w->ipm.products + 1;
-    while (talus_solve_next(s, products, s->gamma, NULL, sums.residual2, sums.residual_max) &&
-           !s->plan.shift)
-        products = 0;
 }
 
 /* Takes steps until the driver or OOQP's rule ends the solve, or progress stops. */
@@ -132,7 +117,7 @@ static TalusStatus run_iterations(TalusSolve *s, TalusIpmWork *w)
         least = fmin(least, sums.residual2);
         TALUS_TRY(step_unless_idle(s, ipm, idle, &on));
     }
-    end_with_best(s, w);
+    talus_ipm_end_with_best(s, &w->best, ipm->products);
     return TALUS_OK;
 }
 
@@ -142,7 +127,7 @@ static TalusStatus prepare_ipm(TalusSolve *s, TalusIpmWork *w)
     const TalusIpmVariant *variant = s->type->variant;
     TalusIpm *ipm = &w->ipm;
     const TalusIpmParams *p = s->params;
-    TALUS_TRY(talus_qp_fill(&ipm->qp, s->problem));
+    TALUS_TRY(talus_qp_fill_with_joints(&ipm->qp, s->problem));
     TALUS_TRY(talus_ipm_reserve(ipm));
     TALUS_TRY(talus_ipm_system_prepare(&ipm->system, variant->form,
                                        choose_direct(p, variant->kinds), &ipm->qp, s->problem));
@@ -179,17 +164,6 @@ static TalusStatus set_start(TalusSolve *s, TalusIpmWork *w, bool *on)
     return status == TALUS_ERR_NUMERIC ? TALUS_OK : status;
 }
 
-/* Projects the given impulses onto K, measures and reports them, and offers them as best iterate. True if they are not
- * good enough and the solve may go on. */
-static bool must_iterate(TalusSolve *s, TalusIpmWork *w)
-{
-    TalusResidualSums sums;
-    s->backend->block.project(s->op, NULL, s->gamma);
-    s->backend->op.residual(s->op, s->gamma, &sums, NULL);
-    talus_best_offer(&w->best, s, s->gamma, sums.residual2);
-    return talus_solve_next(s, 1, s->gamma, NULL, sums.residual2, sums.residual_max);
-}
-
 TalusStatus talus_ipm_solve(TalusSolve *s)
 {
     TalusIpmWork *w = s->work;
@@ -197,7 +171,7 @@ TalusStatus talus_ipm_solve(TalusSolve *s)
     w->ready = false;
     TALUS_TRY(talus_best_begin(&w->best, s));
     if (!resumed) {
-        if (!must_iterate(s, w))
+        if (!talus_ipm_must_iterate(s, &w->best))
             return TALUS_OK;
         TALUS_TRY(prepare_ipm(s, w));
         TALUS_TRY(set_start(s, w, &on));
@@ -206,7 +180,7 @@ TalusStatus talus_ipm_solve(TalusSolve *s)
     if (on)
         TALUS_TRY(run_iterations(s, w));
     else
-        end_with_best(s, w);
+        talus_ipm_end_with_best(s, &w->best, w->ipm.products);
     w->ready = on;
     talus_best_restore(&w->best, s, s->gamma);
     return TALUS_OK;

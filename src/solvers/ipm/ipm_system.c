@@ -62,17 +62,6 @@ static double unit_of_mass(const TalusQp *qp)
     return ldexp(1.0, -exponent);
 }
 
-/* Creates the direct solver of this kind unless s->direct is one; destroys another one. */
-static TalusStatus set_direct(TalusIpmSystem *s, TalusDirectKind kind)
-{
-    if (s->direct && s->kind == kind)
-        return TALUS_OK;
-    talus_direct_destroy(s->direct);
-    s->direct = NULL;
-    s->kind = kind;
-    return talus_direct_create(kind, &s->direct);
-}
-
 TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form,
                                      TalusDirectKind kind, const TalusQp *qp,
                                      const TalusProblem *problem)
@@ -81,7 +70,8 @@ TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form
     s->form = qp->has_primal ? form : &talus_ipm_dual;
     s->mass = unit_of_mass(qp);
     s->floor = FLOOR;
-    TALUS_TRY(set_direct(s, kind));
+    s->kind = kind;
+    TALUS_TRY(talus_direct_ensure(kind, &s->direct));
     TALUS_TRY(TALUS_GROW(s->t, (size_t)qp->multipliers, 0, "diagonal"));
     talus_release(s->sign);
     s->sign = NULL;
@@ -94,11 +84,14 @@ TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, double *t)
 {
     for (;;) {
         for (int k = 0; k < s->qp->multipliers; k++) {
-            t[k] = fmax(t[k], s->floor * s->qp->scale[k]);
-            s->t[k] = s->mass * t[k];
+            double raised = fmax(t[k], s->floor * s->qp->scale[k]);
+            s->t[k] = s->mass * raised;
+            t[k] = isinf(s->qp->bound[k]) ? t[k] : raised;
         }
         s->form->fill(s);
         TalusStatus status = talus_direct_factor(s->direct, &s->lower);
+        if (status == TALUS_OK && s->form->factor)
+            status = s->form->factor(s);
         s->factorisations++;
         if (status != TALUS_ERR_NUMERIC || s->floor >= CEILING)
             return status;
@@ -122,6 +115,7 @@ double talus_ipm_system_cost_ratio(const TalusIpmSystem *s)
 void talus_ipm_system_clear(TalusIpmSystem *s)
 {
     talus_direct_destroy(s->direct);
+    talus_ipm_schur_clear(&s->schur);
     talus_sparse_clear(&s->lower);
     TALUS_RELEASE(s->sign, s->t, s->x, s->base, s->contact, s->compliance_row);
     memset(s, 0, sizeof *s);

@@ -6,12 +6,16 @@
  *                 petra-2009 Eq. 33, whose A'D2 A is D H D', H in small blocks; S is T plus the contacts' compliance
  *     augmented   [M A'; A -T] (dv, -dlambda) = (0, r), with one more row per compliant contact     (Eq. 31)
  *     dual        P + T itself: OOQP's form with bounds alone, for problems given as a matrix
+ * Rows of free joints are equations of the quadratic program: T is 0 there. The normal form eliminates them last, by
+ * the Schur complement of Eq. 34 and 35 (ipm_schur.h); the other two have them as they have other rows. A small T, the
+ * floor below, is factorised in place of 0, so that equations that imply each other have a factor too.
  * A power of two scales the numbers to a mass of about one before a package sees them. */
 #ifndef TALUS_SOLVERS_IPM_IPM_SYSTEM_H
 #define TALUS_SOLVERS_IPM_IPM_SYSTEM_H
 
 #include "linalg/direct.h"
 #include "problem/qp.h"
+#include "solvers/ipm/ipm_schur.h"
 
 typedef struct TalusIpmSystem TalusIpmSystem;
 
@@ -20,6 +24,8 @@ typedef struct TalusIpmForm {
     TalusStatus (*prepare)(TalusIpmSystem *s, const TalusProblem *problem);
     /* Sets the values in s->lower from s->t, which is T times s->mass. */
     void (*fill)(TalusIpmSystem *s);
+    /* Factorises what else the form needs, once s->lower has its factor; NULL: nothing. */
+    TalusStatus (*factor)(TalusIpmSystem *s);
     /* x = (P + T)^-1 x with the factor, [multipliers]. */
     TalusStatus (*solve)(TalusIpmSystem *s, double *x);
 } TalusIpmForm;
@@ -50,8 +56,9 @@ struct TalusIpmSystem {
     /* Dual form: P times `mass`, entries as in `lower`. Augmented form: scales of v and s. */
     double *base;
     TalusIpmContact *contact; /* [blocks]: for the normal form */
+    TalusIpmSchur schur;      /* normal form: rows of free joints */
     int32_t *compliance_row;  /* augmented: [blocks], row of the contact's unknown s; -1: none */
-    double floor;             /* least t / qp->scale, raised if a factorisation fails */
+    double floor;             /* least t / qp->scale in the factor; raised if that fails */
     int factorisations;       /* number so far, failed ones included */
 };
 
@@ -61,10 +68,11 @@ TalusStatus talus_ipm_system_prepare(TalusIpmSystem *s, const TalusIpmForm *form
                                      TalusDirectKind kind, const TalusQp *qp,
                                      const TalusProblem *problem);
 /* Raises the entries of `t`, T [multipliers], in place to at least s->floor times the scale of their row, then
- * factorises P + T. If the factorisation fails, s->floor is raised, up to a limit, and the call repeated.
- * TALUS_ERR_NUMERIC: the matrix is singular even with the largest floor. */
+ * factorises P + T. Equations keep their t of 0, and only their factor has the floor. If the factorisation fails,
+ * s->floor is raised, up to a limit, and the call repeated. TALUS_ERR_NUMERIC: the matrix is singular even with the
+ * largest floor. */
 TalusStatus talus_ipm_system_factor(TalusIpmSystem *s, double *t);
-/* x = (P + T)^-1 x, [multipliers]. */
+/* x = (P + T)^-1 x, [multipliers], with the floor in place of 0. */
 TalusStatus talus_ipm_system_solve(TalusIpmSystem *s, double *x);
 /* Releases the memory and zeroes *s. */
 void talus_ipm_system_clear(TalusIpmSystem *s);
