@@ -40,9 +40,9 @@ typedef struct Params {
 
 static const TalusParam params[] = {
     TALUS_LCP_MAX_UNKNOWNS(Params),
-    TALUS_REAL(Params, equal, 1e-8, 0.0, 1.0,
+    TALUS_REAL(Params, equal, 1e-6, 0.0, 1.0,
                "difference up to which the arguments of min count as equal, over the largest min"),
-    TALUS_REAL(Params, regularise, 1e-8, 0.0, 1.0,
+    TALUS_REAL(Params, regularise, 1e-7, 0.0, 1.0,
                "added to the diagonal of the Newton equations at first; 0: nothing, ever"),
 };
 

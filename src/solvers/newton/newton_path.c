@@ -47,7 +47,7 @@ enum { LONG = 20, MEMORY = 5, FAILURES = 8, REFACTOR = 100 };
 static const double SIGMA = 1e-4, RAISE = 10.0, LOWER = 0.1, LEAST = 1e-12, LARGEST = 1.0;
 static const double INSIDE = 1e-6;
 /* SHORTEST: least step of the crash. */
-static const double SHORTEST = 0x1p-6;
+static const double SHORTEST = 0x1p-14;
 /* Growth of the largest |z| beyond which the change over a path is examined as a proof of infeasibility. */
 static const double GROWTH = 100.0;
 
@@ -58,8 +58,10 @@ typedef struct Params {
 
 static const TalusParam params[] = {
     TALUS_LCP_MAX_UNKNOWNS(Params),
-    TALUS_INT(Params, crash, 20, 0, 1000, "maximum number of projected Newton steps before the first path"),
-    TALUS_REAL(Params, proximal, 1e-6, 1e-12, 1.0, "weight of the current point in the first path"),
+    TALUS_INT(Params, crash, 20, 0, 1000,
+              "maximum number of projected Newton steps before the first path"),
+    TALUS_REAL(Params, proximal, 1e-4, 1e-12, 1.0,
+               "weight of the current point in the crash and in the first path"),
 };
 
 typedef struct Work {
@@ -158,12 +160,15 @@ static bool report_basis(TalusSolve *s, Work *w)
     return talus_lcp_work_report(&w->common, s, w->trial.z);
 }
 
-/* Follows the path that has begun in *state until it ends. *again: false if the driver ends the solve. */
-static TalusStatus follow_path(TalusSolve *s, Work *w, TalusLemkeState *state, bool *again)
+/* Follows the path that has begun in *state until it ends or z_0 exceeds `most`. *again: false if the driver ends the
+ * solve. */
+static TalusStatus follow_path(TalusSolve *s, Work *w, double most, TalusLemkeState *state,
+                               bool *again)
 {
     int last = s->info->iterations + LONG * (w->lcp.n + 10);
     *again = *state != TALUS_LEMKE_SOLVED || report_basis(s, w);
-    while (*again && *state == TALUS_LEMKE_GOING && s->info->iterations < last) {
+    while (*again && *state == TALUS_LEMKE_GOING && s->info->iterations < last &&
+           talus_lemke_get_artificial(&w->lemke) <= most) {
         TALUS_TRY(talus_lemke_pivot(&w->lemke, state));
         *again = *state == TALUS_LEMKE_RAY || *state == TALUS_LEMKE_BROKEN || report_basis(s, w);
     }
@@ -180,12 +185,13 @@ static TalusStatus run_paths(TalusSolve *s, Work *w, TalusLemkeState *state, boo
     TALUS_TRY(talus_lcp_regularise(lcp, w->proximal, w->at.z, &w->lcp));
     set_path_start(w, lcp->n);
     TALUS_TRY(talus_lemke_begin_at(&w->lemke, &w->lcp, w->has_z, w->start, w->cover, state));
-    TALUS_TRY(follow_path(s, w, state, again));
+    TALUS_TRY(follow_path(s, w, 1.0, state, again));
     if (!*again || *state == TALUS_LEMKE_SOLVED)
         return TALUS_OK;
-    talus_lemke_spread(lcp->n, 0, w->cover);
+    talus_lemke_spread(lcp->n, w->count, w->cover);
+    TALUS_TRY(talus_lcp_regularise(lcp, LEAST, w->at.z, &w->lcp));
     TALUS_TRY(talus_lemke_begin(&w->lemke, &w->lcp, w->cover, state));
-    return follow_path(s, w, state, again);
+    return follow_path(s, w, INFINITY, state, again);
 }
 
 /* ---- the solve ---- */
@@ -317,8 +323,9 @@ static void clear_work(void *work)
 
 const TalusSolverType talus_solver_newton_path = {
     .name = "newton-path",
-    .summary = "Newton on the normal map of lemke's LCP by pivotal paths from a crash: small problems, "
-               "warm starts",
+    .summary =
+        "Newton on the normal map of lemke's LCP by pivotal paths from a crash: small problems, "
+        "warm starts",
     .reference = "Ralph 1994; Dirkse & Ferris 1995; preclik-2009 Eq. 21",
     .takes = TALUS_LCP_TAKES,
     TALUS_PARAMS(params, Params),

@@ -287,6 +287,12 @@ void talus_lemke_get_point(const TalusLemke *l, double *z)
         z[j] = b->position_of[n + j] < 0 ? 0.0 : fmax(b->x[b->position_of[n + j]], 0.0);
 }
 
+double talus_lemke_get_artificial(const TalusLemke *l)
+{
+    int position = l->basis.position_of[2 * l->basis.lcp->n];
+    return position < 0 ? 0.0 : l->basis.x[position];
+}
+
 void talus_lemke_get_ray(const TalusLemke *l, double *z)
 {
     const TalusBasis *b = &l->basis;

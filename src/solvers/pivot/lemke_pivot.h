@@ -61,6 +61,8 @@ void talus_lemke_spread(int n, int seed, double *x);
 /* Writes the z of the current basis, [n], negative values as 0. In state SOLVED its values have been recomputed from
  * the data. */
 void talus_lemke_get_point(const TalusLemke *l, double *z);
+/* Returns z_0, 0 in state SOLVED. */
+double talus_lemke_get_artificial(const TalusLemke *l);
 /* Writes the direction of the ray, [n], in state RAY. */
 void talus_lemke_get_ray(const TalusLemke *l, double *z);
 
