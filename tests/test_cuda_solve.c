@@ -54,6 +54,8 @@ static const Spec specs[] = {
     {"ipm-aug", false},
     {"ipm-soc", false},
     {"lemke", false},
+    {"newton-pang", false},
+    {"newton-path", false},
     {"gs-coulomb", true},
     {"bgs", true},
     {"bgs-enum", true},
