@@ -24,8 +24,8 @@
  * Differences from PATH: the problem is linear; points of a path are tried at pivots alone; there is no watchdog, since a
  * path's end fails the test seldom; a dense inverse in place of sparse factors; no preprocessing.
  *
- * If there is no solution, points run off along a direction that proves it: where |z| has grown GROWTH-fold, the change
- * over a path is examined.
+ * If there is no solution, ends of paths run off along a direction that proves it: the change over a path whose end is not
+ * taken or is far away is examined, as is a ray.
  *
  * An iteration is a pivot, a step of the crash, or the end of a path without a pivot, each with one product, which
  * measures its impulses. Products with M are not counted. The method runs on one thread. */
@@ -236,18 +236,27 @@ static double max_size(const TalusLcpPoint *at, int n)
     return max;
 }
 
-/* Looks for a proof of infeasibility in the change over the last path, which w->trial was the start of, if |z| has grown
- * much. True if there is one. */
-static bool is_infeasible(TalusSolve *s, Work *w)
+/* True if |z| of the current point has grown GROWTH-fold since the last call that returned true. */
+static bool has_grown(Work *w)
 {
-    const int n = w->common.problem.lcp.n;
-    double size = max_size(&w->at, n);
-    if (!(size > GROWTH * w->size))
-        return false;
-    w->size = size;
-    for (int i = 0; i < n; i++)
-        w->start[i] = w->at.z[i] - w->trial.z[i];
-    return talus_lcp_work_prove(&w->common, s, w->start);
+    double size = max_size(&w->at, w->common.problem.lcp.n);
+    bool grown = size > GROWTH * w->size;
+    w->size = grown ? size : w->size;
+    return grown;
+}
+
+/* Looks for a proof of infeasibility: in the ray on which Lemke's own path ended, or in the change over the last path, if
+ * its end was not taken or |z| has grown much. w->at and w->trial are the ends of the path. True if there is one. */
+static bool is_infeasible(TalusSolve *s, Work *w, TalusLemkeState state, bool taken)
+{
+    const double *from = taken ? w->trial.z : w->at.z, *to = taken ? w->at.z : w->trial.z;
+    if (state == TALUS_LEMKE_RAY)
+        talus_lemke_get_ray(&w->lemke, w->start);
+    for (int i = 0; state != TALUS_LEMKE_RAY && i < w->common.problem.lcp.n; i++)
+        w->start[i] = to[i] - from[i];
+    bool grown = taken && has_grown(w);
+    bool examined = state == TALUS_LEMKE_RAY || (state == TALUS_LEMKE_SOLVED && !taken) || grown;
+    return examined && talus_lcp_work_prove(&w->common, s, w->start);
 }
 
 /* Follows paths until the driver ends the solve or none of FAILURES in a row gives a better point. *again: the latter. */
@@ -260,7 +269,7 @@ static TalusStatus take_paths(TalusSolve *s, Work *w, bool *again)
             return TALUS_OK;
         bool taken = search_path(w, state);
         failures = taken ? 0 : failures + 1;
-        *again = !taken || !is_infeasible(s, w);
+        *again = !is_infeasible(s, w, state, taken);
     }
     return TALUS_OK;
 }
