@@ -23,7 +23,7 @@ static inline TalusFrictionModel polygon(TalusFrictionLaw law, int sides)
 }
 
 static inline TalusSolveInfo solve_within(TalusProblem *problem, const char *spec, double tolerance,
-                                   int iterations)
+                                          int iterations)
 {
     TalusSolver *solver = NULL;
     TalusSolveInfo info = {.outcome = TALUS_OUTCOME_DIVERGED};
@@ -78,7 +78,7 @@ static inline double apart(TalusProblem *a, TalusProblem *b)
 
 /* One contact of this matrix, [n t1 t2]. */
 static inline TalusProblem *one_contact(const double w[9], const double q[3], double mu,
-                                 TalusFrictionModel model)
+                                        TalusFrictionModel model)
 {
     const int32_t start[4] = {0, 3, 6, 9}, column[9] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
     TalusProblemDef def = {.block_count = 1,

@@ -133,11 +133,11 @@ TEST(singular_equations_are_said_to_be)
     for (int i = 0; i < N; i++)
         p.q[i] -= 10.0; /* all are equations */
     talus_lcp_point_evaluate(&p.at, &p.lcp);
-    REQUIRE_OK(talus_lcp_newton_find(&newton, &p.lcp, &p.at,
-                                     &(TalusLcpNewtonOptions){0.0, 1e-12}, &step));
+    REQUIRE_OK(
+        talus_lcp_newton_find(&newton, &p.lcp, &p.at, &(TalusLcpNewtonOptions){0.0, 1e-12}, &step));
     CHECK_INT(step, TALUS_LCP_STEP_SINGULAR);
-    REQUIRE_OK(talus_lcp_newton_find(&newton, &p.lcp, &p.at,
-                                     &(TalusLcpNewtonOptions){1e-3, 1e-12}, &step));
+    REQUIRE_OK(talus_lcp_newton_find(&newton, &p.lcp, &p.at, &(TalusLcpNewtonOptions){1e-3, 1e-12},
+                                     &step));
     CHECK_INT(step, TALUS_LCP_STEP_FOUND);
     talus_lcp_newton_clear(&newton);
 }

@@ -292,8 +292,7 @@ TEST(friction_jams)
     static const char *const expected[4] = {"infeasible", "infeasible", "budget", "converged"};
     for (int m = 0; m < 4; m++)
         for (int k = 0; k < 2; k++) {
-            TalusProblem *problem =
-                make_jam(m < 2 ? TALUS_LAW_CCP : TALUS_LAW_COULOMB, m % 2 == 1);
+            TalusProblem *problem = make_jam(m < 2 ? TALUS_LAW_CCP : TALUS_LAW_COULOMB, m % 2 == 1);
             TalusSolveInfo info = solve_within(problem, both[k], 1e-12, 5000);
             if (!CHECK_STR(talus_outcome_name(info.outcome), expected[m]))
                 printf("    %s, case %d\n", both[k], m);

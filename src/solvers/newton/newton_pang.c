@@ -9,13 +9,14 @@
  * are reported.
  *
  * Indices within `equal` of a tie, relative to the largest |min(z_i, w_i)|, count as tied, so ties are not missed by
- * rounding. The direction need not be one of descent then; nor need it be with regularisation, or exist. The
- * method then tries again from the same point without a margin for ties, and after that with larger and larger r. If r
- * exceeds LARGEST, the point is a local minimum of theta that is no solution as far as the method can tell: it ends,
- * with outcome budget. There is no proof that this does not happen on contact problems; under Coulomb's law it does.
+ * rounding. The direction need not be one of descent then; nor need it be with regularisation, or exist. The method then
+ * tries again from the same point without a margin for ties, and after that with larger and larger r. If r = LARGEST does
+ * not help either, the point is a local minimum of theta as far as the method can tell, and the method takes a whole step
+ * along the last direction: preclik-2009 gives steps of a least length as a means against local minima. Nothing is proven
+ * then. It ends where no direction exists, which only happens with regularise=0.
  *
- * If there is no solution, iterates run off to infinity. A step is proposed as a proof of that where |z| has grown
- * GROWTH-fold.
+ * If there is no solution, iterates run off to infinity. A step along which theta does not fall, or after which |z| has
+ * grown GROWTH-fold, is examined as a proof of that.
  *
  * An iteration is a Newton step with one factorisation and one product, which measures its impulses. Products with M are
  * not counted. The method runs on one thread, with a dense factorisation. */
@@ -30,7 +31,7 @@
 /* SIGMA: share of the slope that a step must gain. SHORTEST: step below which a direction counts as none of descent.
  * LARGEST: maximum of r. RAISE: factor on r after a direction of no use; LOWER: after a good one. */
 static const double SIGMA = 1e-4, SHORTEST = 0x1p-14, LARGEST = 1.0, RAISE = 32.0, LOWER = 0.25;
-/* Growth of the largest |z| beyond which a step is examined as a proof of infeasibility. */
+/* Growth of the largest |z| after which a step is examined as a proof of infeasibility. */
 static const double GROWTH = 100.0;
 
 typedef struct Params {
@@ -85,57 +86,91 @@ static bool search_line(Work *w, const TalusLcp *lcp)
     return false;
 }
 
-/* Tries one direction and searches along it. *moved: w->trial is the new point. */
-static TalusStatus try_direction(Work *w, double equal, bool *moved)
+/* What came of a direction. */
+typedef enum Move {
+    NONE,  /* it does not exist */
+    STUCK, /* no step along it lowers theta enough */
+    MOVED  /* w->trial is the new point */
+} Move;
+
+/* Computes the direction w->step and searches along it. */
+static TalusStatus try_direction(Work *w, double equal, Move *move)
 {
     const TalusLcp *lcp = &w->common.problem.lcp;
     const TalusLcpNewtonOptions options = {w->regularise, equal};
     TalusLcpStep step;
+    *move = NONE;
     TALUS_TRY(talus_lcp_newton_find(&w->newton, lcp, &w->at, &options, &step));
-    for (int i = 0; step == TALUS_LCP_STEP_FOUND && i < lcp->n; i++)
+    if (step != TALUS_LCP_STEP_FOUND)
+        return TALUS_OK;
+    for (int i = 0; i < lcp->n; i++)
         w->step[i] = w->newton.target[i] - w->at.z[i];
-    *moved = step == TALUS_LCP_STEP_FOUND && search_line(w, lcp);
+    *move = search_line(w, lcp) ? MOVED : STUCK;
     return TALUS_OK;
 }
 
-/* Finds a step that lowers theta: with tied indices, exactly tied ones alone, then with more regularisation. */
-static TalusStatus find_step(Work *w, const Params *p, bool *moved)
+/* Tries directions after the first one was of no use: with exactly tied indices alone, then with more and more
+ * regularisation. */
+static TalusStatus try_others(Work *w, const Params *p, Move *move)
 {
-    const double equal = p->equal * max_residual(&w->at, w->common.problem.lcp.n);
-    TALUS_TRY(try_direction(w, equal, moved));
-    if (!*moved && w->newton.tied_count > 0)
-        TALUS_TRY(try_direction(w, 0.0, moved));
-    while (!*moved && p->regularise > 0.0 && w->regularise < LARGEST) {
+    if (w->newton.tied_count > 0)
+        TALUS_TRY(try_direction(w, 0.0, move));
+    while (*move != MOVED && p->regularise > 0.0 && w->regularise < LARGEST) {
         w->regularise = fmin(RAISE * w->regularise, LARGEST);
-        TALUS_TRY(try_direction(w, 0.0, moved));
+        TALUS_TRY(try_direction(w, 0.0, move));
     }
     return TALUS_OK;
 }
 
-/* Looks for a proof of infeasibility in the last step if |z| has grown much. True if there is one. */
-static bool is_infeasible(TalusSolve *s, Work *w)
+/* Leaves a local minimum of theta: a whole step along the last direction, after which r is the least again. */
+static void escape(Work *w, const Params *p)
 {
-    double size = max_abs(w->trial.z, w->common.problem.lcp.n);
-    if (!(size > GROWTH * w->size))
-        return false;
-    w->size = size;
-    return talus_lcp_work_prove(&w->common, s, w->step);
+    const TalusLcp *lcp = &w->common.problem.lcp;
+    for (int i = 0; i < lcp->n; i++)
+        w->trial.z[i] = w->at.z[i] + w->step[i];
+    talus_lcp_point_evaluate(&w->trial, lcp);
+    w->regularise = p->regularise;
 }
 
-/* Takes Newton steps until the driver ends the solve or no step lowers theta. *again: the latter. */
-static TalusStatus take_steps(TalusSolve *s, Work *w, bool *again)
+/* True if |z| of the new point has grown GROWTH-fold since the last call that returned true. */
+static bool has_grown(Work *w)
+{
+    double size = max_abs(w->trial.z, w->common.problem.lcp.n);
+    bool grown = size > GROWTH * w->size;
+    w->size = grown ? size : w->size;
+    return grown;
+}
+
+/* Finds the next point, in w->trial; *move is NONE if there is no direction to take. *again: false if the problem was
+ * found to be infeasible. */
+static TalusStatus find_point(TalusSolve *s, Work *w, Move *move, bool *again)
 {
     const Params *p = s->params;
-    for (bool moved = true; *again;) {
-        TALUS_TRY(find_step(w, p, &moved));
-        if (!moved)
+    TALUS_TRY(try_direction(w, p->equal * max_residual(&w->at, w->common.problem.lcp.n), move));
+    bool examined = *move == MOVED ? has_grown(w) : *move == STUCK;
+    *again = !examined || !talus_lcp_work_prove(&w->common, s, w->step);
+    if (!*again || *move == MOVED) {
+        w->regularise = fmax(LOWER * w->regularise, p->regularise);
+        return TALUS_OK;
+    }
+    TALUS_TRY(try_others(w, p, move));
+    if (*move == STUCK)
+        escape(w, p);
+    return TALUS_OK;
+}
+
+/* Takes Newton steps until the driver ends the solve or no direction exists. *again: the latter. */
+static TalusStatus take_steps(TalusSolve *s, Work *w, bool *again)
+{
+    while (*again) {
+        Move move;
+        TALUS_TRY(find_point(s, w, &move, again));
+        if (!*again || move == NONE)
             return TALUS_OK;
-        *again = !is_infeasible(s, w);
         TalusLcpPoint old = w->at;
         w->at = w->trial;
         w->trial = old;
-        w->regularise = fmax(LOWER * w->regularise, p->regularise);
-        *again = *again && talus_lcp_work_report(&w->common, s, w->at.z);
+        *again = talus_lcp_work_report(&w->common, s, w->at.z);
     }
     return TALUS_OK;
 }

@@ -13,16 +13,17 @@
  * which does no harm to the limit: several paths follow one another, each from the basis of the last, the later ones
  * mostly without a pivot, and r falls. What stabilises the method is the path search: the end of a path is taken if
  * theta = 1/2 |min(z, w)|^2 is below the largest of the last MEMORY points' (nonmonotone, as Grippo, Lampariello and
- * Lucidi 1986), else the point of the path at a pivot with the least theta, if that is below; else r grows and the path
- * starts again.
+ * Lucidi 1986), else the point of the path at a pivot with the least theta, if that is below the current one's; else r
+ * grows and the path starts again. After FAILURES such paths in a row the end of the last one is taken as it is, or, if
+ * none had an end, the method ends.
  *
  * Before the first path, the crash finds a basis near the solution's: semismooth Newton steps on the min map
  * (lcp_newton.h), projected onto z >= 0, while they lower theta and the basis changes. So a start near a solution, or with
  * its basis, costs hardly any pivots. A path that ends on a ray, loses accuracy or is too long is replaced by Lemke's own,
  * from all w basic with a positive covering vector: on M + r I, which is strictly copositive, that one has no rays.
  *
- * Differences from PATH: the problem is linear; points of a path are tried at pivots alone; there is no watchdog, since a
- * path's end fails the test seldom; a dense inverse in place of sparse factors; no preprocessing.
+ * Differences from PATH: the problem is linear; points of a path are tried at pivots alone; instead of a watchdog,
+ * the end of a path is taken after FAILURES; a dense inverse in place of sparse factors; no preprocessing.
  *
  * If there is no solution, ends of paths run off along a direction that proves it: the change over a path whose end is not
  * taken or is far away is examined, as is a ray.
@@ -39,7 +40,7 @@
 #include <string.h>
 
 /* LONG: maximum number of pivots of a path, divided by the number of unknowns plus 10. MEMORY: points that the nonmonotone
- * test remembers. FAILURES: maximum number of paths in a row of which no point is taken. */
+ * test remembers. FAILURES: number of paths in a row of no use. */
 enum { LONG = 20, MEMORY = 5, FAILURES = 8, REFACTOR = 100 };
 
 /* SIGMA: share of theta that a point must gain. RAISE, LOWER: factors on r after a path of no use and after one whose end
@@ -259,10 +260,18 @@ static bool is_infeasible(TalusSolve *s, Work *w, TalusLemkeState state, bool ta
     return examined && talus_lcp_work_prove(&w->common, s, w->start);
 }
 
-/* Follows paths until the driver ends the solve or none of FAILURES in a row gives a better point. *again: the latter. */
+/* Leaves a local minimum of theta after FAILURES paths of no use: takes the end of the last one as it is. */
+static void escape(Work *w, const Params *p)
+{
+    accept_trial(w);
+    w->proximal = p->proximal;
+}
+
+/* Follows paths until the driver ends the solve or, after FAILURES of no use in a row, there is no end to take either.
+ * *again: the latter. */
 static TalusStatus take_paths(TalusSolve *s, Work *w, bool *again)
 {
-    for (int failures = 0; *again && failures < FAILURES;) {
+    for (int failures = 0; *again;) {
         TalusLemkeState state;
         TALUS_TRY(run_paths(s, w, &state, again));
         if (!*again)
@@ -270,6 +279,12 @@ static TalusStatus take_paths(TalusSolve *s, Work *w, bool *again)
         bool taken = search_path(w, state);
         failures = taken ? 0 : failures + 1;
         *again = !is_infeasible(s, w, state, taken);
+        if (!*again || failures < FAILURES)
+            continue;
+        if (state != TALUS_LEMKE_SOLVED)
+            return TALUS_OK;
+        escape(w, s->params);
+        failures = 0;
     }
     return TALUS_OK;
 }
