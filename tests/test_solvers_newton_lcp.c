@@ -44,7 +44,8 @@ TEST(agree_with_lemke)
             compare_solvers(&smooth, both[k], square, "lemke");
             compare_solvers(&heaps[h], both[k], polygon(TALUS_LAW_CCP, 3), "lemke");
             compare_solvers(&heaps[h], both[k], square, "lemke");
-            compare_solvers(&heaps[h], both[k], polygon(TALUS_LAW_CCP, 8), "lemke");
+            if (h < 2) /* 1,000 unknowns on the third */
+                compare_solvers(&heaps[h], both[k], polygon(TALUS_LAW_CCP, 8), "lemke");
         }
 }
 
@@ -307,7 +308,7 @@ TEST(warm_starts_save_pivots)
 {
     static const char *const specs[2] = {"newton-path:crash=0", "newton-path"};
     const TalusFrictionModel models[2] = {polygon(TALUS_LAW_CCP, 4), exact_square};
-    TestProblem p = make_heap(&(HeapOptions){.seed = 9, .nx = 4, .ny = 4, .nz = 3, .mu = 0.3});
+    TestProblem p = make_heap(&(HeapOptions){.seed = 9, .nx = 3, .ny = 3, .nz = 3, .mu = 0.3});
     for (int m = 0; m < 2; m++)
         for (int k = 0; k < 2; k++) {
             TalusRng rng = talus_rng_from_seed(1);

@@ -33,7 +33,7 @@ static const TalusFrictionModel models[MODELS] = {
         .reference_solver = solver                                                      \
     }
 #define CASE(title, mu, seed, index, solver) SIZED_CASE(title, "726", "64", mu, seed, index, solver)
-#define SMALL(title, seed, index) SIZED_CASE(title seed, "100", "27", "0.8", seed, index, NULL)
+#define SMALL(title, seed, index) SIZED_CASE(title seed, "64", "27", "0.8", seed, index, NULL)
 #define STATE(seed)                                                             \
     CASE("frictionless, state " seed, "0.8", seed, FRICTIONLESS, "ssn"),        \
         CASE("box, state " seed, "0.8", seed, BOX, "ssn"),                      \
@@ -78,9 +78,9 @@ static const BenchRun runs[] = {
     RUN(SSN_PLAIN, 200, BOUNDS | PYRAMIDS),
     RUN("ssn:map=normal", 200, BOUNDS | PYRAMIDS),
     RUN("ssn:bounds=moving", 200, PYRAMIDS | SMALL_STATES(SMALL_PYRAMID)),
-    RUN("lemke", 50000, PIVOTED),
-    RUN("newton-pang", 2000, PIVOTED),
-    RUN("newton-path", 50000, PIVOTED),
+    RUN("lemke", 10000, PIVOTED),
+    RUN("newton-pang", 300, PIVOTED),
+    RUN("newton-path", 10000, PIVOTED),
     RUN("gs-ssn", 5000, BOUNDS | PYRAMIDS | SMALL_STATES(SMALL_PYRAMID)),
     RUN("newton-al", 200, ALL_STATES(FRICTIONLESS)),
     RUN("bgs-enum", 5000, PYRAMIDS),

@@ -149,12 +149,10 @@ static TalusStatus find_point(TalusSolve *s, Work *w, Move *move, bool *again)
     TALUS_TRY(try_direction(w, p->equal * max_residual(&w->at, w->common.problem.lcp.n), move));
     bool examined = *move == MOVED ? has_grown(w) : *move == STUCK;
     *again = !examined || !talus_lcp_work_prove(&w->common, s, w->step);
-    if (!*again || *move == MOVED) {
-        w->regularise = fmax(LOWER * w->regularise, p->regularise);
-        return TALUS_OK;
-    }
-    TALUS_TRY(try_others(w, p, move));
-    if (*move == STUCK)
+    if (*again && *move != MOVED)
+        TALUS_TRY(try_others(w, p, move));
+    w->regularise = fmax(LOWER * w->regularise, p->regularise);
+    if (*again && *move == STUCK)
         escape(w, p);
     return TALUS_OK;
 }
