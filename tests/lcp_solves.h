@@ -9,6 +9,7 @@
 
 #include <talus/talus.h>
 
+#include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,6 +183,77 @@ static inline void check_failed_allocations(const char *spec, TalusFrictionModel
     CHECK(n > 20 && n < 200);
     talus_problem_destroy(problem);
     free_test_problem(&p);
+}
+
+/* ---- the real problems ---- */
+
+/* Those of at most this many contacts: larger ones take seconds. */
+enum { REAL_CONTACTS = 60, REAL_PATH = 1024 };
+
+static inline bool check_real(const char *path, TalusFrictionModel model, const char *spec)
+{
+    TalusFclib *f = NULL;
+    TalusProblem *problem = NULL;
+    TalusMetrics m;
+    bool taken = CHECK_OK(talus_fclib_read(path, &f)) &&
+                 CHECK_OK(talus_fclib_problem(f, &model, NULL, &problem)) &&
+                 talus_problem_blocks(problem) <= REAL_CONTACTS;
+    if (taken) {
+        CHECK_OK(talus_problem_measure(problem, talus_problem_gamma(problem), &m));
+        TalusSolveInfo info = solve_within(problem, spec, 1e-10 * m.natural_at_zero, 20000);
+        if (!CHECK(info.outcome == TALUS_OUTCOME_CONVERGED))
+            printf("    %s on %s under %s x %s, %d: %s after %d, %g\n", spec, path,
+                   talus_law_name(model.law), talus_section_name(model.section), model.sides,
+                   talus_outcome_name(info.outcome), info.iterations, info.residual.max);
+    }
+    talus_problem_destroy(problem);
+    talus_fclib_destroy(f);
+    return taken;
+}
+
+/* Writes the folder of the real problems. */
+static inline void find_real_folder(char path[REAL_PATH])
+{
+    const char *folder = getenv("TALUS_SHARED");
+    snprintf(path, REAL_PATH, "%s/problems/problems", folder ? folder : "");
+}
+
+/* Returns why real problems cannot be solved here, or NULL. */
+static inline const char *missing_real_problems(void)
+{
+    char path[REAL_PATH];
+    find_real_folder(path);
+    DIR *list = opendir(path);
+    if (list)
+        closedir(list);
+    return !talus_fclib_available() ? talus_fclib_build_hint()
+           : list                   ? NULL
+                                    : "no ../shared/problems";
+}
+
+/* Solves the small real problems under seven models; returns the number of solves. */
+static inline int solve_real_problems(const char *spec)
+{
+    const TalusFrictionModel models[] = {{.section = TALUS_SECTION_NONE},
+                                         polygon(TALUS_LAW_CCP, 3),
+                                         polygon(TALUS_LAW_CCP, 6),
+                                         square,
+                                         polygon(TALUS_LAW_COULOMB, 3),
+                                         polygon(TALUS_LAW_COULOMB, 7),
+                                         exact_square};
+    char folder[REAL_PATH], path[REAL_PATH + 256];
+    int count = 0;
+    find_real_folder(folder);
+    DIR *list = opendir(folder);
+    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
+        if (!strstr(entry->d_name, ".hdf5"))
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        for (size_t k = 0; k < sizeof models / sizeof *models; k++)
+            count += check_real(path, models[k], spec);
+    }
+    closedir(list);
+    return count;
 }
 
 #endif

@@ -5,10 +5,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
-#include <dirent.h>
 #include <string.h>
-
-enum { PATH = 1024 };
 
 /* ---- contacts ---- */
 
@@ -299,58 +296,13 @@ TEST(survives_failed_allocations)
 
 /* ---- the real problems ---- */
 
-/* Those of at most this many contacts: larger ones take seconds. */
-enum { REAL_CONTACTS = 60 };
-
-static bool check_real(const char *path, TalusFrictionModel model, const char *spec)
-{
-    TalusFclib *f = NULL;
-    TalusProblem *problem = NULL;
-    TalusMetrics m;
-    bool taken = CHECK_OK(talus_fclib_read(path, &f)) &&
-                 CHECK_OK(talus_fclib_problem(f, &model, NULL, &problem)) &&
-                 talus_problem_blocks(problem) <= REAL_CONTACTS;
-    if (taken) {
-        CHECK_OK(talus_problem_measure(problem, talus_problem_gamma(problem), &m));
-        TalusSolveInfo info = solve(problem, spec, 1e-10 * m.natural_at_zero);
-        if (!CHECK(info.outcome == TALUS_OUTCOME_CONVERGED))
-            printf("    %s under %s x %s, %d: %s after %d, %g\n", path, talus_law_name(model.law),
-                   talus_section_name(model.section), model.sides, talus_outcome_name(info.outcome),
-                   info.iterations, info.residual.max);
-    }
-    talus_problem_destroy(problem);
-    talus_fclib_destroy(f);
-    return taken;
-}
-
 TEST(solves_small_real_problems)
 {
-    const char *folder = getenv("TALUS_SHARED");
-    const TalusFrictionModel models[] = {{.section = TALUS_SECTION_NONE},
-                                         polygon(TALUS_LAW_CCP, 3),
-                                         polygon(TALUS_LAW_CCP, 6),
-                                         square,
-                                         polygon(TALUS_LAW_COULOMB, 3),
-                                         polygon(TALUS_LAW_COULOMB, 7),
-                                         exact_square};
-    char path[PATH];
-    int count = 0;
-    if (!talus_fclib_available())
-        SKIP(talus_fclib_build_hint());
-    snprintf(path, sizeof path, "%s/problems/problems", folder ? folder : "");
-    DIR *list = opendir(path);
-    if (!list)
-        SKIP("no ../shared/problems");
-    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
-        if (!strstr(entry->d_name, ".hdf5"))
-            continue;
-        snprintf(path, sizeof path, "%s/problems/problems/%.200s", folder, entry->d_name);
-        for (size_t k = 0; k < sizeof models / sizeof *models; k++)
-            count += check_real(path, models[k], "lemke");
-        check_real(path, exact_square, "lemke:cover=ones"); /* some take a second path */
-    }
-    closedir(list);
-    CHECK(count >= 7 * 20);
+    const char *missing = missing_real_problems();
+    if (missing)
+        SKIP(missing);
+    CHECK(solve_real_problems("lemke") >= 7 * 20);
+    solve_real_problems("lemke:cover=ones"); /* some take a second path */
 }
 
 int main(void)

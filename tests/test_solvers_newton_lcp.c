@@ -1,5 +1,5 @@
-/* newton-pang and newton-path: contacts by hand, heaps under every law and section they take against lemke, Pang's method
- * iterate by iterate, degenerate and infeasible problems, warm starts, local minima, refusals, budgets. */
+/* newton-pang and newton-path: contacts by hand, heaps under every law and section they take against lemke, Pang's
+ * method iterate by iterate, degenerate and infeasible problems, warm starts, local minima, refusals, budgets. */
 #include "lcp_solves.h"
 #include "support/dense.h"
 
@@ -254,8 +254,8 @@ TEST(solve_repeated_contacts)
     free_test_problem(&p);
 }
 
-/* Five contacts in place of each make the equations singular: without regularisation Pang's method ends where it is, and
- * says that it has not converged. */
+/* Five contacts in place of each make the equations singular: without regularisation Pang's method ends where it is,
+ * and says that it has not converged. */
 TEST(pang_ends_at_singular_equations)
 {
     TestProblem p = make_heap(&(HeapOptions){.seed = 5, .nx = 2, .ny = 2, .nz = 2, .mu = 0.5});
@@ -373,6 +373,15 @@ TEST(survive_failed_allocations)
     }
 }
 
+/* newton-pang is not here: under Coulomb's law it may take many steps. */
+TEST(path_solves_small_real_problems)
+{
+    const char *missing = missing_real_problems();
+    if (missing)
+        SKIP(missing);
+    CHECK(solve_real_problems("newton-path") >= 7 * 20);
+}
+
 int main(void)
 {
     RUN(one_contact_by_hand);
@@ -387,5 +396,6 @@ int main(void)
     RUN(refuse_what_is_too_large);
     RUN(keep_to_the_budget);
     RUN(survive_failed_allocations);
+    RUN(path_solves_small_real_problems);
     return talus_test_result();
 }

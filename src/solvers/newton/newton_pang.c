@@ -1,25 +1,25 @@
-/* solvers/newton/newton_pang.c - Pang's damped Newton method for B-differentiable equations (Pang 1990; Harker and Pang
- * 1990), on the min map of the contact problem's linear complementarity problem: the non-smooth Newton method that
- * preclik-2009 section 3.3 names before the semismooth one.
+/* solvers/newton/newton_pang.c - Pang's damped Newton method for B-differentiable equations (Pang 1990; Harker and
+ * Pang 1990), on the min map of the contact problem's linear complementarity problem: the non-smooth Newton method
+ * that preclik-2009 section 3.3 names before the semismooth one.
  *
- * lemke_lcp.h describes the LCP, the same as lemke's. lcp_newton.h describes a direction, the solution of a mixed LCP:
- * where ssn picks one of the derivatives at a kink, Pang's method lets the mixed LCP decide. A line search halves the
- * step along d until theta(z + t d) <= (1 - 2 sigma t) theta(z), theta = 1/2 |min(z, w)|^2; the slope of theta along d
- * is -2 theta, but for the regularisation. Iterates may have negative weights; their impulses are projected where they
- * are reported.
+ * lemke_lcp.h describes the LCP, the same as lemke's. lcp_newton.h describes a direction, the solution of a mixed
+ * LCP: where ssn picks one of the derivatives at a kink, Pang's method lets the mixed LCP decide. A line search
+ * halves the step along d until theta(z + t d) <= (1 - 2 sigma t) theta(z), theta = 1/2 |min(z, w)|^2; the slope of
+ * theta along d is -2 theta, but for the regularisation. Iterates may have negative weights; their impulses are
+ * projected where they are reported.
  *
  * Indices within `equal` of a tie, relative to the largest |min(z_i, w_i)|, count as tied, so ties are not missed by
- * rounding. The direction need not be one of descent then; nor need it be with regularisation, or exist. The method then
- * tries again from the same point without a margin for ties, and after that with larger and larger r. If r = LARGEST does
- * not help either, the point is a local minimum of theta as far as the method can tell, and the method takes a whole step
- * along the last direction: preclik-2009 gives steps of a least length as a means against local minima. Nothing is proven
- * then. It ends where no direction exists, which only happens with regularise=0.
+ * rounding. The direction need not be one of descent then; nor need it be with regularisation, or exist. The method
+ * then tries again from the same point without a margin for ties, and after that with larger and larger r. If r =
+ * LARGEST does not help either, the point is a local minimum of theta as far as the method can tell, and the method
+ * takes a whole step along the last direction: preclik-2009 gives steps of a least length as a means against local
+ * minima. Nothing is proven then. It ends where no direction exists: with regularise=0 at the first singular system.
  *
- * If there is no solution, iterates run off to infinity. A step along which theta does not fall, or after which |z| has
- * grown GROWTH-fold, is examined as a proof of that.
+ * If there is no solution, iterates run off to infinity. A step along which theta does not fall, or after which |z|
+ * has grown GROWTH-fold, is examined as a proof of that.
  *
- * An iteration is a Newton step with one factorisation and one product, which measures its impulses. Products with M are
- * not counted. The method runs on one thread, with a dense factorisation. */
+ * An iteration is a Newton step with a factorisation for each direction tried and one product, which measures its
+ * impulses. Products with M are not counted. The method runs on one thread, with a dense factorisation. */
 #include "solvers/pivot/lcp_newton.h"
 #include "solvers/pivot/lcp_work.h"
 

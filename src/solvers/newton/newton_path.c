@@ -1,32 +1,33 @@
 /* solvers/newton/newton_path.c - stabilised Newton method on the normal map of the contact problem's linear
- * complementarity problem, with pivotal paths (Ralph 1994; Dirkse and Ferris 1995): the method behind the PATH solver, of
- * which preclik-2009 section 3.3 gives the map, Eq. 21. It is no part of PATH and shares no code with it.
+ * complementarity problem, with pivotal paths (Ralph 1994; Dirkse and Ferris 1995): the method behind the PATH
+ * solver, of which preclik-2009 section 3.3 gives the map, Eq. 21. It is no part of PATH and shares no code with it.
  *
  * lemke_lcp.h describes the LCP w = M z + q, the same as lemke's. Its normal map is
  *     F(x) = M x+ + q + x - x+,      x+ = max(x, 0),   so z = x+ and w = x+ - x.
- * Newton's method linearises M z + q, not x+, and joins the current point to the root of the linearisation by the path on
- * which the residual falls linearly: F(p(t)) = (1 - t) F(x). The path is piecewise linear, and each piece is a pivot: it is
- * Lemke's with the covering vector -F(x), from the basis of the current point, z_0 = 1 - t (talus_lemke_begin_at). As the
- * LCP is affine already, one path would do, if its first basis were regular; on contact problems it mostly is singular. So
- * each path is that of a proximal problem,
+ * Newton's method linearises M z + q, not x+, and joins the current point to the root of the linearisation by the
+ * path on which the residual falls linearly: F(p(t)) = (1 - t) F(x). The path is piecewise linear, and each piece is
+ * a pivot: it is Lemke's with the covering vector -F(x), from the basis of the current point, z_0 = 1 - t
+ * (talus_lemke_begin_at). As the LCP is affine already, one path would do, if its first basis were regular; on
+ * contact problems it mostly is singular. So each path is that of a proximal problem,
  *     M y + q + r (y - z),   z the current point,
  * which does no harm to the limit: several paths follow one another, each from the basis of the last, the later ones
  * mostly without a pivot, and r falls. What stabilises the method is the path search: the end of a path is taken if
  * theta = 1/2 |min(z, w)|^2 is below the largest of the last MEMORY points' (nonmonotone, as Grippo, Lampariello and
- * Lucidi 1986), else the point of the path at a pivot with the least theta, if that is below the current one's; else r
- * grows and the path starts again. After FAILURES such paths in a row the end of the last one is taken as it is, or, if
- * none had an end, the method ends.
+ * Lucidi 1986), else the point of the path at a pivot with the least theta, if that is below the current one's; else
+ * r grows and the path starts again. After FAILURES such paths in a row the end of the last one is taken as it is,
+ * or, if none had an end, the method ends.
  *
  * Before the first path, the crash finds a basis near the solution's: semismooth Newton steps on the min map
- * (lcp_newton.h), projected onto z >= 0, while they lower theta and the basis changes. So a start near a solution, or with
- * its basis, costs hardly any pivots. A path that ends on a ray, loses accuracy or is too long is replaced by Lemke's own,
- * from all w basic with a positive covering vector: on M + r I, which is strictly copositive, that one has no rays.
+ * (lcp_newton.h), projected onto z >= 0, while they lower theta and the basis changes. So a start near a solution,
+ * or with its basis, costs hardly any pivots. A path that ends on a ray, loses accuracy, is too long or has a
+ * larger residual than its start is replaced by Lemke's own, from all w basic with a positive covering vector: on
+ * M + r I, which is strictly copositive, that one has no rays but for rounding.
  *
  * Differences from PATH: the problem is linear; points of a path are tried at pivots alone; instead of a watchdog,
  * the end of a path is taken after FAILURES; a dense inverse in place of sparse factors; no preprocessing.
  *
- * If there is no solution, ends of paths run off along a direction that proves it: the change over a path whose end is not
- * taken or is far away is examined, as is a ray.
+ * If there is no solution, ends of paths run off along a direction that proves it: the change over a path whose end
+ * is not taken or is far away is examined, as is a ray.
  *
  * An iteration is a pivot, a step of the crash, or the end of a path without a pivot, each with one product, which
  * measures its impulses. Products with M are not counted. The method runs on one thread. */
@@ -39,14 +40,16 @@
 #include <math.h>
 #include <string.h>
 
-/* LONG: maximum number of pivots of a path, divided by the number of unknowns plus 10. MEMORY: points that the nonmonotone
- * test remembers. FAILURES: number of paths in a row of no use. */
+/* LONG: maximum number of pivots of a path, divided by the number of unknowns plus 10. MEMORY: points that the
+ * nonmonotone test remembers. FAILURES: number of paths in a row of no use. */
 enum { LONG = 20, MEMORY = 5, FAILURES = 8, REFACTOR = 100 };
 
-/* SIGMA: share of theta that a point must gain. RAISE, LOWER: factors on r after a path of no use and after one whose end
- * is taken; LEAST, LARGEST: limits of r. INSIDE: least start of a basic variable on a path. */
-static const double SIGMA = 1e-4, RAISE = 10.0, LOWER = 0.1, LEAST = 1e-12, LARGEST = 1.0;
+/* SIGMA: share of theta that a point must gain. RAISE, LOWER: factors on r after a path of no use and after one
+ * whose end is taken; FLOOR, LARGEST: limits of r. INSIDE: least start of a basic variable on a path. */
+static const double SIGMA = 1e-4, RAISE = 10.0, LOWER = 0.1, FLOOR = 1e-8, LARGEST = 1.0;
 static const double INSIDE = 1e-6;
+/* r of Lemke's own paths, which need no regular first basis. */
+static const double LEAST = 1e-12;
 /* SHORTEST: least step of the crash. */
 static const double SHORTEST = 0x1p-14;
 /* Growth of the largest |z| beyond which the change over a path is examined as a proof of infeasibility. */
@@ -83,8 +86,8 @@ typedef struct Work {
 
 /* ---- the crash ---- */
 
-/* Shortens the step to newton.target until theta of the point, projected, falls enough; w->trial is then that point. False
- * if it does not. */
+/* Shortens the step to newton.target until theta of the point, projected, falls enough; w->trial is then that point.
+ * False if it does not. */
 static bool search_projected(Work *w, const TalusLcp *lcp)
 {
     for (double t = 1.0; t >= SHORTEST; t *= 0.5) {
@@ -117,7 +120,8 @@ static void take_trial(Work *w)
     w->trial = old;
 }
 
-/* Takes projected Newton steps while they lower theta and the basis changes. *again: false if the driver ends the solve. */
+/* Takes projected Newton steps while they lower theta and the basis changes. *again: false if the driver ends the
+ * solve. */
 static TalusStatus crash(TalusSolve *s, Work *w, bool *again)
 {
     const Params *p = s->params;
@@ -149,8 +153,8 @@ static void set_path_start(Work *w, int n)
     }
 }
 
-/* Sets w->trial to the current basis and reports it; a copy stays in w->least if its theta is the least of the path. True if
- * the solve must go on. */
+/* Sets w->trial to the current basis and reports it; a copy stays in w->least if its theta is the least of the path.
+ * True if the solve must go on. */
 static bool report_basis(TalusSolve *s, Work *w)
 {
     const TalusLcp *lcp = &w->common.problem.lcp;
@@ -177,8 +181,8 @@ static TalusStatus follow_path(TalusSolve *s, Work *w, double most, TalusLemkeSt
     return TALUS_OK;
 }
 
-/* Follows the path of the proximal problem from the current point, and Lemke's own if that does not reach its end. *state:
- * SOLVED if w->trial is the end of a path. */
+/* Follows the path of the proximal problem from the current point, and Lemke's own if that does not reach its end.
+ * *state: SOLVED if w->trial is the end of a path. */
 static TalusStatus run_paths(TalusSolve *s, Work *w, TalusLemkeState *state, bool *again)
 {
     const TalusLcp *lcp = &w->common.problem.lcp;
@@ -213,13 +217,14 @@ static void accept_trial(Work *w)
     w->recent[++w->count % MEMORY] = w->at.merit;
 }
 
-/* The path search: takes the end of the path or the best point at a pivot, and adapts r. False if none is good enough. */
+/* The path search: takes the end of the path or the best point at a pivot, and adapts r. False if none is good
+ * enough. */
 static bool search_path(Work *w, TalusLemkeState state)
 {
     double enough = (1.0 - SIGMA) * reference_merit(w);
     bool end = state == TALUS_LEMKE_SOLVED && w->trial.merit <= enough;
     bool taken = end || w->least.merit <= (1.0 - SIGMA) * w->at.merit;
-    w->proximal = end ? fmax(LOWER * w->proximal, LEAST) : fmin(RAISE * w->proximal, LARGEST);
+    w->proximal = end ? fmax(LOWER * w->proximal, FLOOR) : fmin(RAISE * w->proximal, LARGEST);
     if (!taken)
         return false;
     if (!end)
@@ -246,8 +251,9 @@ static bool has_grown(Work *w)
     return grown;
 }
 
-/* Looks for a proof of infeasibility: in the ray on which Lemke's own path ended, or in the change over the last path, if
- * its end was not taken or |z| has grown much. w->at and w->trial are the ends of the path. True if there is one. */
+/* Looks for a proof of infeasibility: in the ray on which Lemke's own path ended, or in the change over the last
+ * path, if its end was not taken or |z| has grown much. w->at and w->trial are the ends of the path. True if there
+ * is one. */
 static bool is_infeasible(TalusSolve *s, Work *w, TalusLemkeState state, bool taken)
 {
     const double *from = taken ? w->trial.z : w->at.z, *to = taken ? w->at.z : w->trial.z;

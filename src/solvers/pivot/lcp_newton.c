@@ -126,8 +126,8 @@ static TalusStatus reserve_rest(TalusLcpNewton *w)
     return TALUS_GROW(w->column, m * n, 0, "mixed LCP");
 }
 
-/* Fills the LCP of the tied indices. With the equations eliminated, basic variables are x - y_j z_j over the tied j, y_j
- * being B^-1 times the column of z_j: so the Schur complement has the entries -y_j of the tied w. */
+/* Fills the LCP of the tied indices. With the equations eliminated, basic variables are x - y_j z_j over the tied j,
+ * y_j being B^-1 times the column of z_j: so the Schur complement has the entries -y_j of the tied w. */
 static void fill_rest(TalusLcpNewton *w)
 {
     const int m = w->tied_count, n = w->lcp.n;

@@ -1,19 +1,19 @@
-/* solvers/pivot/lcp_newton.h - Newton's method on the min map of a linear complementarity problem, one direction at a
- * time: what newton-pang and the crash of newton-path share.
+/* solvers/pivot/lcp_newton.h - Newton's method on the min map of a linear complementarity problem, one direction at
+ * a time: what newton-pang and the crash of newton-path share.
  *
- * A solution of w = M z + q, w, z >= 0, w'z = 0 is a root of H(z) = min(z, w(z)), by components. H is not differentiable
- * where z_i = w_i, but has directional derivatives everywhere (it is B-differentiable), and Pang's Newton equation
- * H(z) + H'(z; d) = 0 reads for z+ = z + d and w+ = w(z+)
+ * A solution of w = M z + q, w, z >= 0, w'z = 0 is a root of H(z) = min(z, w(z)), by components. H is not
+ * differentiable where z_i = w_i, but has directional derivatives everywhere (it is B-differentiable), and Pang's
+ * Newton equation H(z) + H'(z; d) = 0 reads for z+ = z + d and w+ = w(z+)
  *     w+_i = 0                      where z_i > w_i    (equations; z+_i has any sign)
  *     z+_i = 0                      where z_i < w_i
  *     min(z+_i, w+_i) = 0           where z_i = w_i    (tied):
  * a mixed linear complementarity problem. The basis of the equations' z is factorised, which eliminates them; on the
  * tied indices an LCP with the Schur complement is left, for Lemke's method.
  *
- * The matrix of the equations is singular wherever more edges of cones bear load than bodies have degrees of freedom. So
- * the map is that of a regularised problem with w(y) = M y + q + r (y - z), z being the current point: H is the same at
- * z, and if M is positive semidefinite, M + r I is positive definite, so that the direction exists and is unique. Entries
- * of M are about 1 (lemke_lcp.h), so r needs no scale. */
+ * The matrix of the equations is singular wherever more edges of cones bear load than bodies have degrees of
+ * freedom. So the map is that of a regularised problem with w(y) = M y + q + r (y - z), z being the current point: H
+ * is the same at z, and if M is positive semidefinite, M + r I is positive definite, so that the direction exists
+ * and is unique. Entries of M are about 1 (lemke_lcp.h), so r needs no scale. */
 #ifndef TALUS_SOLVERS_PIVOT_LCP_NEWTON_H
 #define TALUS_SOLVERS_PIVOT_LCP_NEWTON_H
 

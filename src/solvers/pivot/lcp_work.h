@@ -1,5 +1,5 @@
-/* solvers/pivot/lcp_work.h - what the solvers of a contact problem's linear complementarity problem (lemke_lcp.h) share:
- * the LCP itself, the measuring of its points as impulses, proofs of infeasibility, and the result.
+/* solvers/pivot/lcp_work.h - what the solvers of a contact problem's linear complementarity problem (lemke_lcp.h)
+ * share: the LCP itself, the measuring of its points as impulses, proofs of infeasibility, and the result.
  *
  * The driver's monitor of infeasibility is switched off: impulses may grow along a path of bases or in a Newton step
  * without meaning anything. A solver that comes upon a direction which may be a proof asks talus_lcp_work_prove. */

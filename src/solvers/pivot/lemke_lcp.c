@@ -336,7 +336,8 @@ static void set_cone_weights(const TalusContactLcp *c, const TalusLcpBlock *b,
     add_balanced_weights(c, b, fmax(gamma[0] - s.first - s.second, 0.0), weight);
 }
 
-/* Writes the unknowns of a block under Coulomb's law, [count + 2], for impulses in the block's unit and velocities u. */
+/* Writes the unknowns of a block under Coulomb's law, [count + 2], for impulses in the block's unit and velocities
+ * u. */
 static void set_exact_unknowns(const TalusContactLcp *c, const TalusLcpBlock *b,
                                const double gamma[3], const double u[3], double *z)
 {

@@ -121,8 +121,8 @@ static TalusStatus exchange_variables(TalusLemke *l, int position)
     return TALUS_OK;
 }
 
-/* Fills l->tied with the positions at which z_0 must enter if it is to be as small as possible while all basic variables
- * stay >= 0; l->y is minus the column of z_0. Returns their number; at least one variable is negative. */
+/* Fills l->tied with the positions at which z_0 must enter if it is to be as small as possible while all basic
+ * variables stay >= 0; l->y is minus the column of z_0. Returns their number; at least one variable is negative. */
 static int find_entry(TalusLemke *l)
 {
     const TalusBasis *b = &l->basis;
