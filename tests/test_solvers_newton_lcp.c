@@ -4,6 +4,8 @@
 #include "support/dense.h"
 
 #include "base/rng.h"
+#include "solvers/pivot/lcp_newton.h"
+#include "solvers/pivot/lemke_lcp.h"
 
 static const char *const both[] = {"newton-pang", "newton-path"};
 
@@ -303,6 +305,42 @@ TEST(friction_jams)
 
 /* ---- warm starts ---- */
 
+/* The unknowns of solved impulses have these impulses and solve the LCP: corners beside the tangential impulse, slip
+ * speeds from velocities. */
+TEST(unknowns_of_a_solution_solve_the_lcp)
+{
+    const TalusFrictionModel models[4] = {square, polygon(TALUS_LAW_CCP, 5), exact_square,
+                                          polygon(TALUS_LAW_COULOMB, 3)};
+    TestProblem p = make_heap(&(HeapOptions){.seed = 9, .nx = 3, .ny = 3, .nz = 2, .mu = 0.3});
+    for (int m = 0; m < 4; m++) {
+        TalusProblem *problem = open_problem(&p, models[m]);
+        int size = talus_problem_size(problem);
+        double *zero = calloc((size_t)size, sizeof *zero), *q = calloc((size_t)size, sizeof *q);
+        double *gamma = talus_problem_gamma(problem), *back = calloc((size_t)size, sizeof *back);
+        TalusContactLcp c = {0};
+        TalusLcpPoint at = {0};
+        converges(problem, "lemke", 1e-13);
+        double *u = velocity_of(problem);
+        talus_problem_velocity(problem, zero, q);
+        REQUIRE_OK(talus_contact_lcp_fill(&c, problem, q));
+        REQUIRE_OK(talus_lcp_point_reserve(&at, c.lcp.n));
+        talus_contact_lcp_get_unknowns(&c, gamma, u, at.z);
+        talus_lcp_point_evaluate(&at, &c.lcp);
+        CHECK(at.merit < 1e-22);
+        talus_contact_lcp_get_impulses(&c, at.z, back);
+        for (int i = 0; i < size; i++)
+            CHECK_NEAR(back[i], gamma[i], 1e-13);
+        talus_lcp_point_clear(&at);
+        talus_contact_lcp_clear(&c);
+        free(zero);
+        free(q);
+        free(back);
+        free(u);
+        talus_problem_destroy(problem);
+    }
+    free_test_problem(&p);
+}
+
 /* From impulses that are a thousandth off, the path is short, with the crash and without it. */
 TEST(warm_starts_save_pivots)
 {
@@ -392,6 +430,7 @@ int main(void)
     RUN(pang_ends_at_singular_equations);
     RUN(prove_infeasibility);
     RUN(friction_jams);
+    RUN(unknowns_of_a_solution_solve_the_lcp);
     RUN(warm_starts_save_pivots);
     RUN(refuse_what_is_too_large);
     RUN(keep_to_the_budget);
