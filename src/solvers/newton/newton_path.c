@@ -302,6 +302,7 @@ static TalusStatus reserve(Work *w)
     TALUS_TRY(talus_lcp_point_reserve(&w->trial, n));
     TALUS_TRY(talus_lcp_point_reserve(&w->least, n));
     TALUS_TRY(TALUS_GROW(w->has_z, (size_t)n, 0, "basis of a path"));
+    memset(w->has_z, 0, (size_t)n * sizeof *w->has_z);
     TALUS_TRY(TALUS_GROW(w->start, (size_t)n, 0, "start of a path"));
     return TALUS_GROW(w->cover, (size_t)n, 0, "covering vector");
 }
