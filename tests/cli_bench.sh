@@ -84,11 +84,11 @@ done
 # preclik: cases of one state share its problem; every model has its solvers, and the box an exact
 # solution that Newton comes to
 "$TALUS" bench preclik --quick --out two >table 2>err || fail "preclik: $(cat err)"
-[ "$(ls two/*.talus | wc -l)" -eq 4 ] || fail "preclik's problems: $(ls two)"
+[ "$(ls two/*.talus | wc -l)" -eq 7 ] || fail "preclik's problems: $(ls two)"
 for figure in "Fig. 2" "Fig. 3" "Fig. 4"; do contains table "$figure"; done
 grep -q 'in the paper' table && fail "figures of the paper beside quick preclik"
 for row in frictionless,cpg frictionless,pgs frictionless,ssn frictionless,gs-ssn frictionless,newton-al \
-    box,cpg box,pgs box,ssn box,gs-ssn pyramid,gs-ssn pyramid,cpg \
+    frictionless,lemke frictionless,newton-pang frictionless,newton-path box,cpg box,pgs box,ssn box,gs-ssn pyramid,gs-ssn pyramid,cpg \
     pyramid,pgs pyramid,bgs-enum "circular cone,gs-disc" "convex pyramid,apgd" "convex cone,gs"; do
     grep -q "^$row," two/table-1.csv || fail "no row $row: $(cat two/table-1.csv)"
 done

@@ -84,6 +84,10 @@ static const Spec specs[] = {
     {"gs-ssn:map=normal,bounds=frozen,sweeps=7,quiet=2,omega=1", false},
     {"newton-al", false},
     {"newton-al:linear=ldl,rho=0.1,shrink=0.1", false},
+    {"newton-pang", false},
+    {"newton-pang:max_unknowns=4000,equal=0,regularise=1e-9", false},
+    {"newton-path", false},
+    {"newton-path:max_unknowns=4000,crash=3,proximal=1e-3", false},
     {"prox", false},
     {"prox:rho=2,shrink=0.3,inner=0.2", false},
     {"continuation", false},
@@ -123,7 +127,8 @@ static inline bool left_out(const Spec *spec)
 static inline bool factorises(const Spec *spec)
 {
     return strncmp(spec->text, "prox", 4) == 0 || strncmp(spec->text, "ipm-", 4) == 0 ||
-           strncmp(spec->text, "continuation", 12) == 0;
+           strncmp(spec->text, "continuation", 12) == 0 ||
+           strncmp(spec->text, "newton-pa", 9) == 0; /* newton-pang, newton-path */
 }
 
 static inline TalusProblem *create(const TalusProblemDef *def, TalusPool *pool)

@@ -55,6 +55,8 @@ static const Spec specs[] = {
     {"ipm-soc", false},
     {"ipm-hsd", false},
     {"lemke", false},
+    {"newton-pang", false},
+    {"newton-path", false},
     {"gs-coulomb", true},
     {"bgs", true},
     {"bgs-enum", true},

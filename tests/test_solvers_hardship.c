@@ -20,6 +20,8 @@ static const Case cases[] = {
     {"prox", {TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 0}, false},
     {"lemke", {TALUS_SECTION_POLYGON, TALUS_LAW_CCP, 3}, false},
     {"lemke", {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0}, false},
+    {"newton-pang", {TALUS_SECTION_POLYGON, TALUS_LAW_CCP, 3}, false},
+    {"newton-path", {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0}, false},
     {"amg", {TALUS_SECTION_SQUARE, TALUS_LAW_FIXED, 0}, false},
     {"amg:transfer=velocity,cluster=4,warm=2", {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0}, true},
     {"tao-blmvm", {TALUS_SECTION_POLYGON, TALUS_LAW_CCP, 3}, false},

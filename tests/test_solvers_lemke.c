@@ -1,102 +1,13 @@
 /* lemke: contacts by hand, heaps and real problems under every law and section it takes, against other methods;
  * ties, rays, refusals, budgets, failed allocations. */
-#include "support/problems.h"
-#include "support/test.h"
+#include "lcp_solves.h"
 
 #include "base/memory.h"
 #include "base/rng.h"
 
-#include <talus/talus.h>
-
-#include <dirent.h>
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-enum { PATH = 1024 };
-
-static const TalusFrictionModel square = {TALUS_SECTION_SQUARE, TALUS_LAW_CCP, 0};
-static const TalusFrictionModel exact_square = {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0};
-
-static TalusFrictionModel polygon(TalusFrictionLaw law, int sides)
-{
-    return (TalusFrictionModel){TALUS_SECTION_POLYGON, law, sides};
-}
-
 /* ---- contacts ---- */
-
-static TalusSolveInfo solve_within(TalusProblem *problem, const char *spec, double tolerance,
-                                   int iterations)
-{
-    TalusSolver *solver = NULL;
-    TalusSolveInfo info = {.outcome = TALUS_OUTCOME_DIVERGED};
-    TalusSolveOptions options = talus_solve_options_default();
-    options.tolerance = tolerance;
-    options.norm = TALUS_NORM_MAX;
-    options.max_iterations = iterations;
-    CHECK_OK(talus_solver_create(spec, &solver));
-    CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
-    talus_solver_destroy(solver);
-    return info;
-}
-
-static TalusSolveInfo solve(TalusProblem *problem, const char *spec, double tolerance)
-{
-    return solve_within(problem, spec, tolerance, 200000);
-}
-
-static TalusProblem *open_problem(const TestProblem *p, TalusFrictionModel model)
-{
-    TalusProblem *problem = NULL;
-    CHECK_OK(talus_problem_create(&p->def, NULL, &problem));
-    if (talus_problem_rows(problem) == 3)
-        CHECK_OK(talus_problem_set_friction(problem, model));
-    return problem;
-}
-
-static bool converges(TalusProblem *problem, const char *spec, double tolerance)
-{
-    return CHECK_STR(talus_outcome_name(solve(problem, spec, tolerance).outcome), "converged");
-}
-
-static double *velocity_of(TalusProblem *problem)
-{
-    double *u = calloc((size_t)talus_problem_size(problem) + 1, sizeof *u);
-    talus_problem_velocity(problem, talus_problem_gamma(problem), u);
-    return u;
-}
-
-/* The largest difference of contact velocities, over the largest. */
-static double apart(TalusProblem *a, TalusProblem *b)
-{
-    double *u = velocity_of(a), *v = velocity_of(b), far = 0.0, fast = 0.0;
-    for (int k = 0; k < talus_problem_size(a); k++) {
-        far = fmax(far, fabs(u[k] - v[k]));
-        fast = fmax(fast, fabs(u[k]));
-    }
-    free(u);
-    free(v);
-    return far / fast;
-}
-
-/* One contact of this matrix, [n t1 t2]. */
-static TalusProblem *one_contact(const double w[9], const double q[3], double mu,
-                                 TalusFrictionModel model)
-{
-    const int32_t start[4] = {0, 3, 6, 9}, column[9] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
-    TalusProblemDef def = {.block_count = 1,
-                           .rows = 3,
-                           .row_start = start,
-                           .column = column,
-                           .values = w,
-                           .offset = q,
-                           .mu = &mu,
-                           .model = &model};
-    TalusProblem *problem = NULL;
-    CHECK_OK(talus_problem_create(&def, NULL, &problem));
-    return problem;
-}
 
 static void check_one(const double q[3], double mu, TalusFrictionModel model,
                       const double expected[3])
@@ -176,21 +87,6 @@ TEST(finds_known_optima)
     CHECK(count >= 3);
 }
 
-/* A heap under a model, by lemke and by another solver. */
-static void compare(const HeapOptions *heap, TalusFrictionModel model, const char *other)
-{
-    TestProblem p = make_heap(heap);
-    TalusProblem *a = open_problem(&p, model), *b = open_problem(&p, model);
-    bool ok = converges(a, "lemke", 1e-12);
-    ok &= converges(b, other, 1e-10) && CHECK(apart(a, b) < 1e-6);
-    if (!ok)
-        printf("    under %s x %s, %d\n", talus_law_name(model.law),
-               talus_section_name(model.section), model.sides);
-    talus_problem_destroy(a);
-    talus_problem_destroy(b);
-    free_test_problem(&p);
-}
-
 TEST(agrees_with_other_methods)
 {
     const HeapOptions spheres = {.seed = 3, .nx = 3, .ny = 2, .nz = 2, .mu = 0.4};
@@ -198,12 +94,12 @@ TEST(agrees_with_other_methods)
         .seed = 4, .nx = 2, .ny = 2, .nz = 3, .mu = 0.3, .compliance = 0.05, .general = 0.5};
     for (int k = 0; k < 2; k++) {
         const HeapOptions *heap = k ? &others : &spheres;
-        compare(heap, polygon(TALUS_LAW_CCP, 3), "lbfgs-fb");
-        compare(heap, polygon(TALUS_LAW_CCP, 8), "lbfgs-fb");
-        compare(heap, square, "lbfgs-fb");
-        compare(heap, polygon(TALUS_LAW_COULOMB, 3), "apgd");
-        compare(heap, polygon(TALUS_LAW_COULOMB, 6), "apgd");
-        compare(heap, exact_square, "pgs");
+        compare_solvers(heap, "lemke", polygon(TALUS_LAW_CCP, 3), "lbfgs-fb");
+        compare_solvers(heap, "lemke", polygon(TALUS_LAW_CCP, 8), "lbfgs-fb");
+        compare_solvers(heap, "lemke", square, "lbfgs-fb");
+        compare_solvers(heap, "lemke", polygon(TALUS_LAW_COULOMB, 3), "apgd");
+        compare_solvers(heap, "lemke", polygon(TALUS_LAW_COULOMB, 6), "apgd");
+        compare_solvers(heap, "lemke", exact_square, "pgs");
     }
 }
 
@@ -240,19 +136,11 @@ TEST(polygons_tend_to_the_disc)
 
 /* ---- degenerate problems ---- */
 
-/* Every contact five times, some of them without friction. */
 TEST(solves_repeated_contacts)
 {
     TestProblem p = make_heap(&(HeapOptions){.seed = 5, .nx = 2, .ny = 2, .nz = 2, .mu = 0.5});
-    size_t count = (size_t)p.def.contact_count;
-    TalusContactDef *many = test_memory(&p, 5 * count, sizeof *many);
-    for (size_t i = 0; i < 5 * count; i++) {
-        many[i] = p.def.contacts[i / 5];
-        many[i].mu = i % 15 == 0 ? 0.0 : 0.5;
-    }
     TalusProblem *once = open_problem(&p, square);
-    p.def.contacts = many;
-    p.def.contact_count = (int)(5 * count);
+    repeat_contacts(&p);
     const TalusFrictionModel models[4] = {square, exact_square, polygon(TALUS_LAW_CCP, 3),
                                           polygon(TALUS_LAW_COULOMB, 5)};
     for (int k = 0; k < 4; k++) {
@@ -283,41 +171,13 @@ TEST(proves_infeasibility)
     }
 }
 
-/* A ball between two steep walls that overlap it, held by friction: the relaxation has no solution. Under Coulomb's
- * law no path finds one as it falls, which proves nothing: the outcome is budget. As it leaves fast enough, no
- * impulses at all are a solution. */
+/* As it falls, no path finds a solution under Coulomb's law, which proves nothing: the outcome is budget. */
 TEST(friction_jams)
 {
-    const double c = 0.8, s = 0.6, speed[2] = {-1.0, 1.0}, mu[2] = {0.9, 0.9};
-    const double d[3][6] = {{c, -s, 0, -c, s, 0}, {s, c, 0, s, c, 0}, {0, 0, 1, 0, 0, 1}};
-    const int32_t start[7] = {0, 6, 12, 18, 24, 30, 36};
+    static const char *const expected[4] = {"infeasible", "infeasible", "budget", "converged"};
     for (int k = 0; k < 4; k++) {
-        TalusFrictionModel model = polygon(k < 2 ? TALUS_LAW_CCP : TALUS_LAW_COULOMB, 4);
-        TalusFrictionModel models[2] = {model, model};
-        int32_t column[36];
-        double w[36] = {0}, q[6];
-        for (int i = 0; i < 6; i++) {
-            q[i] = d[1][i] * speed[k % 2] - (i % 3 == 0 ? 0.3 : 0.0);
-            for (int j = 0; j < 6; j++) {
-                column[6 * i + j] = j;
-                for (int r = 0; r < 3; r++)
-                    w[6 * i + j] += d[r][i] * d[r][j];
-            }
-        }
-        TalusProblemDef def = {.block_count = 2,
-                               .rows = 3,
-                               .row_start = start,
-                               .column = column,
-                               .values = w,
-                               .offset = q,
-                               .mu = mu,
-                               .model = models};
-        TalusProblem *problem = NULL;
-        REQUIRE_OK(talus_problem_create(&def, NULL, &problem));
-        talus_problem_gamma(problem)[0] = 1.0;
-        TalusSolveInfo info = solve(problem, "lemke", 1e-12);
-        static const char *const expected[4] = {"infeasible", "infeasible", "budget", "converged"};
-        CHECK_STR(talus_outcome_name(info.outcome), expected[k]);
+        TalusProblem *problem = make_jam(k < 2 ? TALUS_LAW_CCP : TALUS_LAW_COULOMB, k % 2 == 1);
+        CHECK_STR(talus_outcome_name(solve(problem, "lemke", 1e-12).outcome), expected[k]);
         talus_problem_destroy(problem);
     }
 }
@@ -431,86 +291,18 @@ TEST(keeps_to_the_budget)
 
 TEST(survives_failed_allocations)
 {
-    TestProblem p = make_heap(&(HeapOptions){.seed = 8, .nx = 2, .ny = 2, .nz = 2, .mu = 0.4});
-    TalusProblem *problem = open_problem(&p, exact_square);
-    TalusSolveOptions options = talus_solve_options_default();
-    TalusSolveInfo info;
-    TalusSolver *solver = NULL;
-    TalusStatus status = TALUS_ERR_MEMORY;
-    size_t bytes = (size_t)talus_problem_size(problem) * sizeof(double);
-    int n = 1;
-    for (; status != TALUS_OK && n < 200; n++) {
-        memset(talus_problem_gamma(problem), 0, bytes);
-        REQUIRE_OK(talus_solver_create("lemke", &solver));
-        talus_fail_allocation_in(n);
-        status = talus_solver_solve(solver, problem, &options, &info);
-        talus_fail_allocation_in(0);
-        if (status != TALUS_OK) { /* the same solver goes on once there is memory */
-            CHECK_INT(status, TALUS_ERR_MEMORY);
-            CHECK_OK(talus_solver_solve(solver, problem, &options, &info));
-        }
-        CHECK_STR(talus_outcome_name(info.outcome), "converged");
-        talus_solver_destroy(solver);
-    }
-    CHECK(n > 20 && n < 200);
-    talus_problem_destroy(problem);
-    free_test_problem(&p);
+    check_failed_allocations("lemke", exact_square);
 }
 
 /* ---- the real problems ---- */
 
-/* Those of at most this many contacts: larger ones take seconds. */
-enum { REAL_CONTACTS = 60 };
-
-static bool check_real(const char *path, TalusFrictionModel model, const char *spec)
-{
-    TalusFclib *f = NULL;
-    TalusProblem *problem = NULL;
-    TalusMetrics m;
-    bool taken = CHECK_OK(talus_fclib_read(path, &f)) &&
-                 CHECK_OK(talus_fclib_problem(f, &model, NULL, &problem)) &&
-                 talus_problem_blocks(problem) <= REAL_CONTACTS;
-    if (taken) {
-        CHECK_OK(talus_problem_measure(problem, talus_problem_gamma(problem), &m));
-        TalusSolveInfo info = solve(problem, spec, 1e-10 * m.natural_at_zero);
-        if (!CHECK(info.outcome == TALUS_OUTCOME_CONVERGED))
-            printf("    %s under %s x %s, %d: %s after %d, %g\n", path, talus_law_name(model.law),
-                   talus_section_name(model.section), model.sides, talus_outcome_name(info.outcome),
-                   info.iterations, info.residual.max);
-    }
-    talus_problem_destroy(problem);
-    talus_fclib_destroy(f);
-    return taken;
-}
-
 TEST(solves_small_real_problems)
 {
-    const char *folder = getenv("TALUS_SHARED");
-    const TalusFrictionModel models[] = {{.section = TALUS_SECTION_NONE},
-                                         polygon(TALUS_LAW_CCP, 3),
-                                         polygon(TALUS_LAW_CCP, 6),
-                                         square,
-                                         polygon(TALUS_LAW_COULOMB, 3),
-                                         polygon(TALUS_LAW_COULOMB, 7),
-                                         exact_square};
-    char path[PATH];
-    int count = 0;
-    if (!talus_fclib_available())
-        SKIP(talus_fclib_build_hint());
-    snprintf(path, sizeof path, "%s/problems/problems", folder ? folder : "");
-    DIR *list = opendir(path);
-    if (!list)
-        SKIP("no ../shared/problems");
-    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
-        if (!strstr(entry->d_name, ".hdf5"))
-            continue;
-        snprintf(path, sizeof path, "%s/problems/problems/%.200s", folder, entry->d_name);
-        for (size_t k = 0; k < sizeof models / sizeof *models; k++)
-            count += check_real(path, models[k], "lemke");
-        check_real(path, exact_square, "lemke:cover=ones"); /* some take a second path */
-    }
-    closedir(list);
-    CHECK(count >= 7 * 20);
+    const char *missing = missing_real_problems();
+    if (missing)
+        SKIP(missing);
+    CHECK(solve_real_problems("lemke") >= 7 * 20);
+    solve_real_problems("lemke:cover=ones"); /* some take a second path */
 }
 
 int main(void)

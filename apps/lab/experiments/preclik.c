@@ -8,6 +8,7 @@
 #include "preclik.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- cases: every model on every state ---- */
 
@@ -24,12 +25,15 @@ static const TalusFrictionModel models[MODELS] = {
     {                                                           \
         "bodies=" bodies, "mu=" mu, "bodies[grains].seed=" seed \
     }
-#define CASE(title, mu, seed, index, solver)                                                \
-    {                                                                                       \
-        .name = title, .quick_name = title ", quick", .scene = "settle-box", .at = 0.6,     \
-        .quick_at = 0.4, .set = SCENE("726", mu, seed), .quick_set = SCENE("64", mu, seed), \
-        .model = &models[index], .reference_solver = solver                                 \
+#define SIZED_CASE(title, bodies, quick_bodies, mu, seed, index, solver)                \
+    {                                                                                   \
+        .name = title, .quick_name = title ", quick", .scene = "settle-box", .at = 0.6, \
+        .quick_at = 0.4, .set = SCENE(bodies, mu, seed),                                \
+        .quick_set = SCENE(quick_bodies, mu, seed), .model = &models[index],            \
+        .reference_solver = solver                                                      \
     }
+#define CASE(title, mu, seed, index, solver) SIZED_CASE(title, "726", "64", mu, seed, index, solver)
+#define SMALL(title, seed, index) SIZED_CASE(title seed, "64", "27", "0.8", seed, index, NULL)
 #define STATE(seed)                                                             \
     CASE("frictionless, state " seed, "0.8", seed, FRICTIONLESS, "ssn"),        \
         CASE("box, state " seed, "0.8", seed, BOX, "ssn"),                      \
@@ -38,15 +42,27 @@ static const TalusFrictionModel models[MODELS] = {
         CASE("convex pyramid, state " seed, "0.8", seed, CONVEX_PYRAMID, NULL), \
         CASE("convex cone, state " seed, "0.8", seed, CONVEX_CONE, NULL)
 
-static const BenchCase cases[] = {STATE("1"), STATE("2"), STATE("3"),
+static const BenchCase cases[] = {STATE("1"),
+                                  STATE("2"),
+                                  STATE("3"),
                                   CASE("pyramid at mu 3", "3", "1", PYRAMID, NULL),
-                                  CASE("circular cone at mu 3", "3", "1", CONE, NULL)};
+                                  CASE("circular cone at mu 3", "3", "1", CONE, NULL),
+                                  SMALL("small pyramid, state ", "1", PYRAMID),
+                                  SMALL("small pyramid, state ", "2", PYRAMID),
+                                  SMALL("small pyramid, state ", "3", PYRAMID),
+                                  SMALL("small convex pyramid, state ", "1", CONVEX_PYRAMID),
+                                  SMALL("small convex pyramid, state ", "2", CONVEX_PYRAMID),
+                                  SMALL("small convex pyramid, state ", "3", CONVEX_PYRAMID)};
 
 /* Bits of the cases of this model in all three states. */
 #define ALL_STATES(model) (1u << (model) | 1u << ((model) + MODELS) | 1u << ((model) + 2 * MODELS))
 #define BOUNDS (ALL_STATES(FRICTIONLESS) | ALL_STATES(BOX))
 #define PYRAMIDS (ALL_STATES(PYRAMID) | 1u << STRONG_PYRAMID)
 #define CONES (ALL_STATES(CONE) | 1u << STRONG_CONE)
+/* Methods that pivot take the linear complementarity problem of pyramids only where it is small. */
+#define SMALL_STATES(first) (1u << (first) | 1u << ((first) + 1) | 1u << ((first) + 2))
+#define PIVOTED \
+    (ALL_STATES(FRICTIONLESS) | SMALL_STATES(SMALL_PYRAMID) | SMALL_STATES(SMALL_CONVEX))
 #define CONVEX (ALL_STATES(CONVEX_PYRAMID) | ALL_STATES(CONVEX_CONE))
 
 #define RUN(solver, iterations, cases)               \
@@ -61,14 +77,17 @@ static const BenchRun runs[] = {
     RUN("ssn", 200, BOUNDS | PYRAMIDS),
     RUN(SSN_PLAIN, 200, BOUNDS | PYRAMIDS),
     RUN("ssn:map=normal", 200, BOUNDS | PYRAMIDS),
-    RUN("ssn:bounds=moving", 200, PYRAMIDS),
-    RUN("gs-ssn", 5000, BOUNDS | PYRAMIDS),
+    RUN("ssn:bounds=moving", 200, PYRAMIDS | SMALL_STATES(SMALL_PYRAMID)),
+    RUN("lemke", 10000, PIVOTED),
+    RUN("newton-pang", 300, PIVOTED),
+    RUN("newton-path", 10000, PIVOTED),
+    RUN("gs-ssn", 5000, BOUNDS | PYRAMIDS | SMALL_STATES(SMALL_PYRAMID)),
     RUN("newton-al", 200, ALL_STATES(FRICTIONLESS)),
     RUN("bgs-enum", 5000, PYRAMIDS),
     RUN("gs-disc", 5000, CONES),
     RUN("prox", 200, CONES),
     RUN("gs", 5000, CONVEX),
-    RUN("apgd", 5000, CONVEX),
+    RUN("apgd", 5000, CONVEX | SMALL_STATES(SMALL_CONVEX)),
     RUN("lbfgs-fb", 5000, ALL_STATES(BOX) | PYRAMIDS | CONES | CONVEX),
 };
 
@@ -229,12 +248,63 @@ static void add_hybrid_table(LabSet *set)
              "iterations of gs-ssn without a factorisation; ratio: of times");
 }
 
+/* ---- Pang's method and the normal map: small problems ---- */
+
+/* Adds a row of a solver on the small cases from `first` on: states in which it converges, iterations, factorisations,
+ * worst residual and seconds of all. */
+static void add_small_row(LabTable *t, const LabSet *set, int first, const char *model,
+                          const char *solver)
+{
+    char iterations[LAB_TEXT] = "", factorisations[LAB_TEXT] = "";
+    double end = 0.0, seconds = 0.0;
+    int converged = 0;
+    for (int state = 0; state < STATES; state++) {
+        const LabResult *r = experiment_find_result(set, first + state, solver);
+        if (!r)
+            return;
+        size_t a = strlen(iterations), b = strlen(factorisations);
+        snprintf(iterations + a, sizeof iterations - a, "%s%d", state ? " " : "", r->iterations);
+        snprintf(factorisations + b, sizeof factorisations - b, "%s%d", state ? " " : "",
+                 r->factorisations);
+        converged += r->outcome == LAB_CONVERGED;
+        end = fmax(end, preclik_final_residual(r));
+        seconds += r->seconds;
+    }
+    lab_table_add_cells(t, "%s\t%s\t%d\t%s\t%s\t%.0e\t%.2f", model, solver, converged, iterations,
+                        factorisations, end, seconds);
+}
+
+/* Adds a table of the solvers of the small cases. */
+static void add_small_table(LabSet *set)
+{
+    LabTable *t =
+        lab_set_add_table(set, "Mixed LCPs and pivotal paths: small problems",
+                          "model\tsolver\tconverged\titerations\tfactorisations\tworst end\ts");
+    if (set->problem_count < LAB_COUNT(cases))
+        return;
+    for (int i = 0; i < LAB_COUNT(runs); i++)
+        if (runs[i].cases >> SMALL_PYRAMID & 1u)
+            add_small_row(t, set, SMALL_PYRAMID, "pyramid", runs[i].solver);
+    for (int i = 0; i < LAB_COUNT(runs); i++)
+        if (runs[i].cases >> SMALL_CONVEX & 1u)
+            add_small_row(t, set, SMALL_CONVEX, "convex pyramid", runs[i].solver);
+    snprintf(
+        t->note, sizeof t->note,
+        "%d, %d and %d contacts; converged: in how many of the three states, to 1e-9 in the mean "
+        "square; iterations of lemke are pivots, those of newton-path steps of its crash and "
+        "pivots; worst end: in the maximum norm, relative to zero impulses",
+        talus_problem_blocks(set->problems[SMALL_PYRAMID].problem),
+        talus_problem_blocks(set->problems[SMALL_PYRAMID + 1].problem),
+        talus_problem_blocks(set->problems[SMALL_PYRAMID + 2].problem));
+}
+
 static void conclude(LabSet *set, int divisor)
 {
     add_fig_2_table(set);
     add_fig_3_table(set);
     add_fig_4_table(set);
     add_hybrid_table(set);
+    add_small_table(set);
     preclik_add_claims(set);
     if (divisor > 1)
         return;

@@ -6,8 +6,14 @@
 
 /* Friction models of the cases; STATES: number of states of the settling spheres from which problems are taken. */
 enum { FRICTIONLESS, BOX, PYRAMID, CONE, CONVEX_PYRAMID, CONVEX_CONE, MODELS, STATES = 3 };
-/* Indices of two further cases, with mu 3 in place of 0.8, in the first state. */
-enum { STRONG_PYRAMID = MODELS * STATES, STRONG_CONE };
+/* Indices of two further cases, with mu 3 in place of 0.8, in the first state, and of the first of STATES small ones
+ * each with two of the models, for methods with dense matrices. */
+enum {
+    STRONG_PYRAMID = MODELS * STATES,
+    STRONG_CONE,
+    SMALL_PYRAMID,
+    SMALL_CONVEX = SMALL_PYRAMID + STATES
+};
 
 /* Returns the index of the case of a model in a state. */
 static inline int preclik_case_index(int model, int state)

@@ -18,18 +18,11 @@
  * The first iteration measures the given impulses instead; the pivots that bring z_0 in or find a ray are not counted.
  * There is no warm start: a start that solves the problem is returned, and any other is ignored. The method runs on one
  * thread. The inverse of the basis is dense, with n p entries, n the number of unknowns, p the number of basic z. */
-#include "solvers/driver/best.h"
-#include "solvers/driver/certificate.h"
-#include "solvers/driver/infeasibility.h"
-#include "solvers/driver/outer.h"
-#include "solvers/pivot/lemke_lcp.h"
+#include "solvers/pivot/lcp_work.h"
 #include "solvers/pivot/lemke_pivot.h"
 
 #include "base/memory.h"
 #include "base/status.h"
-
-#include <math.h>
-#include <string.h>
 
 /* TRIES: maximum number of paths. LONG: maximum number of pivots of a path, divided by the number of unknowns plus
  * 10. */
@@ -48,8 +41,7 @@ static const char *const covers[] = {"spread", "ones", NULL};
 static const char *const ties[] = {"lexicographic", "first", NULL};
 
 static const TalusParam params[] = {
-    TALUS_INT(Params, max_unknowns, 2000, 1, 20000,
-              "unknowns of the LCP above which the problem is refused"),
+    TALUS_LCP_MAX_UNKNOWNS(Params),
     TALUS_INT(Params, refactor, 100, 1, 1e6, "pivots after which the basis is factorised anew"),
     TALUS_CHOICE(Params, cover, COVER_SPREAD, covers,
                  "covering vector: numbers from 1 to 2, or all 1, which leaves many ties"),
@@ -57,51 +49,17 @@ static const TalusParam params[] = {
                  "what leaves the basis of several; first may go round in circles"),
 };
 
-enum { Q, IMPULSE, RAY, VECTORS }; /* offsets; impulses of the basis; direction of a ray */
-
 typedef struct Work {
-    TalusContactLcp problem;
+    TalusLcpWork common;
     TalusLemke lemke;
     double *z;     /* unknowns of the LCP: of the current basis, or of a ray */
     double *cover; /* covering vector */
-    TalusVectors vectors;
-    double *vector[VECTORS];
-    TalusBest best;
-    TalusCertificateWork certificate;
 } Work;
 
-/* ---- preparation ---- */
-
-/* True if some block is under Coulomb's law. */
-static bool has_coulomb(const TalusSolve *s)
+/* Reserves memory for a path and sets the parameters of the method. */
+static TalusStatus prepare_path(const Params *p, Work *w)
 {
-    return (s->op->kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)) != 0;
-}
-
-/* Fails if the LCP has more unknowns than the parameter max_unknowns. */
-static TalusStatus check_size(const TalusSolve *s, const Params *p)
-{
-    int64_t size = talus_contact_lcp_size(s->op);
-    if (size <= p->max_unknowns)
-        return TALUS_OK;
-    bool coulomb = has_coulomb(s);
-    return talus_solver_fail(
-        "lemke", TALUS_ERR_UNSUPPORTED,
-        "%s LCP of %d contacts has %lld unknowns, above max_unknowns=%d; %s",
-        coulomb ? "Stewart and Trinkle's" : "the dual", s->op->blocks, (long long)size,
-        p->max_unknowns,
-        coulomb ? "apgd takes problems of this size, or raise max_unknowns"
-                : "ipm-chol or apgd take problems of this size, or raise max_unknowns");
-}
-
-/* Reserves memory, fills the LCP of the problem and sets the parameters of the method. */
-static TalusStatus prepare(TalusSolve *s, Work *w)
-{
-    const Params *p = s->params;
-    TALUS_TRY(talus_vectors_reserve(s, &w->vectors, VECTORS, w->vector, "vectors"));
-    s->backend->op.product(s->op, NULL, false, true, w->vector[Q]);
-    TALUS_TRY(talus_contact_lcp_fill(&w->problem, s->problem, w->vector[Q]));
-    size_t size = (size_t)w->problem.lcp.n;
+    size_t size = (size_t)w->common.problem.lcp.n;
     TALUS_TRY(TALUS_GROW(w->z, size, 0, "unknowns of the LCP"));
     TALUS_TRY(TALUS_GROW(w->cover, size, 0, "covering vector"));
     w->lemke.ties = (TalusLemkeTies)p->ties;
@@ -112,49 +70,26 @@ static TalusStatus prepare(TalusSolve *s, Work *w)
 /* Sets the covering vector: all 1, or numbers from 1 to 2 that differ from attempt to attempt. */
 static void set_cover(Work *w, bool ones, int attempt)
 {
-    uint32_t state = (uint32_t)attempt;
-    for (int i = 0; i < w->problem.lcp.n; i++) {
-        state = state * 1664525u + 1013904223u;
-        w->cover[i] = ones ? 1.0 : 1.0 + (double)(state >> 16) * 0x1p-16;
-    }
-}
-
-/* ---- measuring ---- */
-
-/* Measures the impulses vector[IMPULSE], offers them as the best iterate and reports them to the driver as one
- * iteration. True if the solve must go on. */
-static bool report_impulses(TalusSolve *s, Work *w)
-{
-    TalusResidual r;
-    talus_outer_measure(s, w->vector[IMPULSE], &r, NULL);
-    talus_solve_count(s, 1);
-    talus_best_offer(&w->best, s, w->vector[IMPULSE], r.rms);
-    return talus_solve_observe(s, w->vector[IMPULSE], NULL, r.rms) &&
-           talus_solve_continue(s, r.rms, r.max);
-}
-
-/* Writes the impulses of the current basis, projected, to vector[IMPULSE] and reports them. True if the solve must go
- * on. */
-static bool report_basis(TalusSolve *s, Work *w)
-{
-    talus_lemke_get_point(&w->lemke, w->z);
-    talus_contact_lcp_get_impulses(&w->problem, w->z, w->vector[IMPULSE]);
-    s->backend->block.project(s->op, NULL, w->vector[IMPULSE]);
-    return report_impulses(s, w);
+    const int n = w->common.problem.lcp.n;
+    talus_lemke_spread(n, attempt, w->cover);
+    for (int i = 0; ones && i < n; i++)
+        w->cover[i] = 1.0;
 }
 
 /* ---- the solve ---- */
 
-/* Looks for a certificate near the impulses of the ray, and sets the outcome infeasible if there is one. True if there
- * is none: another path may do better. */
+/* Reports the impulses of the current basis. True if the solve must go on. */
+static bool report_basis(TalusSolve *s, Work *w)
+{
+    talus_lemke_get_point(&w->lemke, w->z);
+    return talus_lcp_work_report(&w->common, s, w->z);
+}
+
+/* Looks for a proof near the ray. True if there is none: another path may do better. */
 static bool check_ray(TalusSolve *s, Work *w)
 {
     talus_lemke_get_ray(&w->lemke, w->z);
-    talus_contact_lcp_get_impulses(&w->problem, w->z, w->vector[RAY]);
-    bool proof = talus_certificate_find(s, &w->certificate, w->vector[RAY]);
-    if (proof)
-        s->info->outcome = TALUS_OUTCOME_INFEASIBLE;
-    return !proof;
+    return !talus_lcp_work_prove(&w->common, s, w->z);
 }
 
 /* Follows one path of bases until the problem is solved, the path is broken, too long or on a ray. Only the first path
@@ -163,10 +98,11 @@ static bool check_ray(TalusSolve *s, Work *w)
 static TalusStatus follow_path(TalusSolve *s, Work *w, int attempt, bool *again)
 {
     const Params *p = s->params;
+    const TalusLcp *lcp = &w->common.problem.lcp;
     TalusLemkeState state;
-    int last = s->info->iterations + LONG * (w->problem.lcp.n + 10);
+    int last = s->info->iterations + LONG * (lcp->n + 10);
     set_cover(w, p->cover == COVER_ONES && attempt == 0, attempt);
-    TALUS_TRY(talus_lemke_begin(&w->lemke, &w->problem.lcp, w->cover, &state));
+    TALUS_TRY(talus_lemke_begin(&w->lemke, lcp, w->cover, &state));
     *again = state == TALUS_LEMKE_GOING || report_basis(s, w);
     while (*again && state == TALUS_LEMKE_GOING && s->info->iterations < last) {
         TALUS_TRY(talus_lemke_pivot(&w->lemke, &state));
@@ -181,20 +117,13 @@ static TalusStatus follow_path(TalusSolve *s, Work *w, int attempt, bool *again)
 static TalusStatus solve_lemke(TalusSolve *s)
 {
     Work *w = s->work;
-    size_t bytes = (size_t)s->op->rows * (size_t)s->op->blocks * sizeof *s->gamma;
-    TALUS_TRY(check_size(s, s->params));
-    TALUS_TRY(prepare(s, w));
-    TALUS_TRY(talus_best_begin(&w->best, s));
-    s->infeasibility->off = true; /* impulses grow along the path; only rays prove anything */
-    memcpy(w->vector[IMPULSE], s->gamma, bytes);
-    s->backend->block.project(s->op, NULL, w->vector[IMPULSE]);
-    bool again = report_impulses(s, w);
+    const Params *p = s->params;
+    bool again;
+    TALUS_TRY(talus_lcp_work_begin(&w->common, s, p->max_unknowns, &again));
+    TALUS_TRY(prepare_path(p, w));
     for (int attempt = 0; again && attempt < TRIES; attempt++)
         TALUS_TRY(follow_path(s, w, attempt, &again));
-    if (again)
-        s->info->outcome = TALUS_OUTCOME_BUDGET;
-    memcpy(s->gamma, w->vector[IMPULSE], bytes);
-    talus_best_restore(&w->best, s, s->gamma);
+    talus_lcp_work_end(&w->common, s, again);
     return TALUS_OK;
 }
 
@@ -202,7 +131,7 @@ static TalusStatus solve_lemke(TalusSolve *s)
 static void clear_work(void *work)
 {
     Work *w = work;
-    talus_contact_lcp_clear(&w->problem);
+    talus_lcp_work_clear(&w->common);
     talus_lemke_clear(&w->lemke);
     TALUS_RELEASE(w->z, w->cover);
 }
@@ -212,8 +141,7 @@ const TalusSolverType talus_solver_lemke = {
     .summary = "pivoting, small problems: the dual LCP of the relaxation, the copositive one of "
                "Stewart and Trinkle under coulomb",
     .reference = "Lemke 1965; Stewart & Trinkle 1996; Anitescu & Potra 1997; petra-2009 Eq. 13",
-    .takes = TALUS_TAKES_NONNEG | TALUS_TAKES(CCP, SQUARE) | TALUS_TAKES(CCP, POLYGON) |
-             TALUS_TAKES(COULOMB, SQUARE) | TALUS_TAKES(COULOMB, POLYGON),
+    .takes = TALUS_LCP_TAKES,
     TALUS_PARAMS(params, Params),
     .work_size = sizeof(Work),
     .solve = solve_lemke,

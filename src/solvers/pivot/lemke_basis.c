@@ -39,6 +39,22 @@ TalusStatus talus_basis_begin(TalusBasis *b, const TalusLcp *lcp, const double *
     return TALUS_OK;
 }
 
+TalusStatus talus_basis_set(TalusBasis *b, const bool *has_z)
+{
+    const int n = b->lcp->n;
+    b->p = 0;
+    for (int i = 0; i < n; i++) {
+        b->basic[i] = has_z[i] ? n + i : i;
+        b->position_of[i] = has_z[i] ? -1 : i;
+        b->position_of[n + i] = has_z[i] ? i : -1;
+        b->stored_column[i] = has_z[i] ? b->p : -1;
+        if (has_z[i])
+            b->owner[b->p++] = i;
+    }
+    b->position_of[2 * n] = -1;
+    return TALUS_GROW(b->inverse, (size_t)n * (size_t)b->p, 0, "inverse of the basis");
+}
+
 void talus_basis_clear(TalusBasis *b)
 {
     TALUS_RELEASE(b->basic, b->position_of, b->stored_column, b->owner, b->inverse, b->x, b->lu,
@@ -166,11 +182,16 @@ static void subtract_product(const TalusBasis *b, const double *x, double *r)
     }
 }
 
+void talus_basis_compute_residual(const TalusBasis *b, const double *x, double *r)
+{
+    memcpy(r, b->lcp->q, (size_t)b->lcp->n * sizeof *r);
+    subtract_product(b, x, r);
+}
+
 double talus_basis_residual_max(const TalusBasis *b)
 {
     double worst = 0.0;
-    memcpy(b->residual, b->lcp->q, (size_t)b->lcp->n * sizeof *b->residual);
-    subtract_product(b, b->x, b->residual);
+    talus_basis_compute_residual(b, b->x, b->residual);
     for (int i = 0; i < b->lcp->n; i++)
         worst = fmax(worst, fabs(b->residual[i]));
     return worst;
@@ -288,8 +309,7 @@ static void compute_values(TalusBasis *b)
     const size_t bytes = (size_t)b->lcp->n * sizeof *b->x;
     memset(b->x, 0, bytes);
     for (int k = 0; k < REFINEMENTS; k++) {
-        memcpy(b->residual, b->lcp->q, bytes);
-        subtract_product(b, b->x, b->residual);
+        talus_basis_compute_residual(b, b->x, b->residual);
         add_solution(b, b->residual, b->x);
     }
 }
@@ -358,17 +378,24 @@ static void clear_rounding(TalusBasis *b)
         b->x[i] = fabs(b->x[i]) <= CANCELLED * terms[i] ? 0.0 : b->x[i];
 }
 
-TalusStatus talus_basis_factor(TalusBasis *b)
+TalusStatus talus_basis_solve(TalusBasis *b)
 {
     size_t p = (size_t)b->p;
     TALUS_TRY(TALUS_GROW(b->lu, p * p, 0, "factors of the basis"));
-    TALUS_TRY(TALUS_GROW(b->kernel_inverse, p * p, 0, "factors of the basis"));
     TALUS_TRY(TALUS_GROW(b->order, p, 0, "factors of the basis"));
     TALUS_TRY(TALUS_GROW(b->kernel_position, p, 0, "factors of the basis"));
     fill_kernel(b);
     if (!factor_kernel(b))
         return talus_fail(TALUS_ERR_NUMERIC, "lemke: a basis of %d unknowns is singular", b->p);
     compute_values(b);
+    return TALUS_OK;
+}
+
+TalusStatus talus_basis_factor(TalusBasis *b)
+{
+    size_t p = (size_t)b->p;
+    TALUS_TRY(TALUS_GROW(b->kernel_inverse, p * p, 0, "factors of the basis"));
+    TALUS_TRY(talus_basis_solve(b));
     invert_kernel(b);
     for (int k = 0; k < b->p; k++)
         fill_inverse_column(b, k);

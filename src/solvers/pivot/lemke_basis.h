@@ -46,6 +46,9 @@ typedef struct TalusBasis {
 
 /* Reserves memory and sets the basis in which all w are basic. The caller owns the problem and d. */
 TalusStatus talus_basis_begin(TalusBasis *b, const TalusLcp *lcp, const double *cover);
+/* Sets the complementary basis that has z_i where `has_z`, else w_i, each at position i, after talus_basis_begin. Its
+ * inverse and x are undefined until talus_basis_factor, x until talus_basis_solve. */
+TalusStatus talus_basis_set(TalusBasis *b, const bool *has_z);
 /* Releases the memory and zeroes *b. */
 void talus_basis_clear(TalusBasis *b);
 
@@ -58,10 +61,15 @@ double talus_basis_inverse_entry(const TalusBasis *b, int position, int j);
  * and updates inverse and x. */
 TalusStatus talus_basis_exchange(TalusBasis *b, int enters, int position, const double *y);
 
+/* Writes r = q - B x, [n], for values x of the basic variables by position. */
+void talus_basis_compute_residual(const TalusBasis *b, const double *x, double *r);
 /* Returns the largest |entry| of q - B x. */
 double talus_basis_residual_max(const TalusBasis *b);
-/* Recomputes inverse and x of the current basis from the data, x with iterative refinement. TALUS_ERR_NUMERIC: B is
- * singular; inverse and x are then unchanged. */
+/* Recomputes x of the current basis from the data, with iterative refinement. TALUS_ERR_NUMERIC: B is singular; x is
+ * then unchanged. */
+TalusStatus talus_basis_solve(TalusBasis *b);
+/* Recomputes inverse and x of the current basis from the data. TALUS_ERR_NUMERIC: B is singular; inverse and x are then
+ * unchanged. */
 TalusStatus talus_basis_factor(TalusBasis *b);
 
 #endif

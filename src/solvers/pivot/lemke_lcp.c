@@ -271,3 +271,96 @@ void talus_contact_lcp_get_impulses(const TalusContactLcp *c, const double *z, d
             gamma[i * c->rows + r] = sum[r] * b->unit;
     }
 }
+
+/* ---- unknowns of given impulses ---- */
+
+/* Weights >= 0 of the neighbouring corners `at` and the next one, whose combination is a given vector. */
+typedef struct Sector {
+    int at, next;
+    double first, second;
+} Sector;
+
+/* Finds the corners of block b between which t lies. */
+static Sector find_sector(const TalusContactLcp *c, const TalusLcpBlock *b, const double t[2])
+{
+    Sector s = {0, 0, 0.0, 0.0};
+    for (int k = 0; k < b->count; k++) {
+        s.at = k;
+        s.next = (k + 1) % b->count;
+        const double *p = c->corner[b->corner + s.at], *q = c->corner[b->corner + s.next];
+        double area = p[0] * q[1] - p[1] * q[0];
+        s.first = (t[0] * q[1] - t[1] * q[0]) / area;
+        s.second = (p[0] * t[1] - p[1] * t[0]) / area;
+        if (s.first >= 0.0 && s.second >= 0.0)
+            return s;
+    }
+    return (Sector){0, 0, 0.0, 0.0}; /* only if t is not finite */
+}
+
+/* Adds to the weights of the block's corners, [count], those of a sector, times `factor`. */
+static void add_sector(const Sector *s, double factor, double *weight)
+{
+    weight[s->at] += factor * s->first;
+    weight[s->next] += factor * s->second;
+}
+
+/* Adds to the weights of the block's corners a sum of `rest` that has no tangential impulse: corner 0 and its
+ * opposite. */
+static void add_balanced_weights(const TalusContactLcp *c, const TalusLcpBlock *b, double rest,
+                                 double *weight)
+{
+    const double *corner = c->corner[b->corner];
+    Sector opposite = find_sector(c, b, (const double[2]){-corner[0], -corner[1]});
+    double factor = rest / (1.0 + opposite.first + opposite.second);
+    weight[0] += factor;
+    add_sector(&opposite, factor, weight);
+}
+
+/* Returns the slip speed s of a block over c->speed: the least with c_k.u_t + s >= 0 for all corners, at least 0. */
+static double find_slip_speed(const TalusContactLcp *c, const TalusLcpBlock *b, const double u[3])
+{
+    double slip = 0.0;
+    for (int k = 0; k < b->count; k++) {
+        const double *p = c->corner[b->corner + k];
+        slip = fmax(slip, -(p[0] * u[1] + p[1] * u[2]) / c->speed);
+    }
+    return slip;
+}
+
+/* Writes the unknowns of a block with friction under ccp, [count], for impulses in the block's unit. */
+static void set_cone_weights(const TalusContactLcp *c, const TalusLcpBlock *b,
+                             const double gamma[3], double *weight)
+{
+    Sector s = find_sector(c, b, (const double[2]){gamma[1] / b->mu, gamma[2] / b->mu});
+    add_sector(&s, 1.0, weight);
+    add_balanced_weights(c, b, fmax(gamma[0] - s.first - s.second, 0.0), weight);
+}
+
+/* Writes the unknowns of a block under Coulomb's law, [count + 2], for impulses in the block's unit and velocities
+ * u. */
+static void set_exact_unknowns(const TalusContactLcp *c, const TalusLcpBlock *b,
+                               const double gamma[3], const double u[3], double *z)
+{
+    Sector s = find_sector(c, b, gamma + 1);
+    z[0] = fmax(gamma[0], 0.0);
+    add_sector(&s, 1.0, z + 1);
+    z[b->count + 1] = find_slip_speed(c, b, u);
+}
+
+void talus_contact_lcp_get_unknowns(const TalusContactLcp *c, const double *gamma, const double *u,
+                                    double *z)
+{
+    memset(z, 0, (size_t)c->lcp.n * sizeof *z);
+    for (int i = 0; i < c->blocks; i++) {
+        const TalusLcpBlock *b = &c->block[i];
+        double g[3] = {0.0, 0.0, 0.0}, *unknown = z + b->first;
+        for (int r = 0; r < c->rows; r++)
+            g[r] = gamma[i * c->rows + r] / b->unit;
+        if (b->corner < 0)
+            unknown[0] = fmax(g[0], 0.0);
+        else if (b->exact)
+            set_exact_unknowns(c, b, g, u + i * c->rows, unknown);
+        else
+            set_cone_weights(c, b, g, unknown);
+    }
+}

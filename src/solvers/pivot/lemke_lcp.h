@@ -55,4 +55,10 @@ void talus_contact_lcp_clear(TalusContactLcp *c);
 /* Writes the impulses gamma that the unknowns z stand for, in N s. */
 void talus_contact_lcp_get_impulses(const TalusContactLcp *c, const double *z, double *gamma);
 
+/* Writes unknowns z >= 0, [n], of impulses gamma in K, in N s, as a start. Weights are those of the two corners beside
+ * gamma_t; under ccp, corners whose weights balance each other share the rest of the normal impulse. Slip speeds are
+ * those of the velocities u, in m/s. */
+void talus_contact_lcp_get_unknowns(const TalusContactLcp *c, const double *gamma, const double *u,
+                                    double *z);
+
 #endif

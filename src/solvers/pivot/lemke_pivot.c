@@ -121,24 +121,41 @@ static TalusStatus exchange_variables(TalusLemke *l, int position)
     return TALUS_OK;
 }
 
-/* Brings z_0 into the basis at the last row of minimum q / d: all rows of [B^-1 q, B^-1] are then lexicographically
- * positive. */
-static TalusStatus enter_z0(TalusLemke *l)
+/* Fills l->tied with the positions at which z_0 must enter if it is to be as small as possible while all basic
+ * variables stay >= 0; l->y is minus the column of z_0. Returns their number; at least one variable is negative. */
+static int find_entry(TalusLemke *l)
 {
-    TalusBasis *b = &l->basis;
-    const int n = b->lcp->n;
-    const double *q = b->lcp->q;
-    int lowest = 0;
-    for (int i = 1; i < n; i++)
-        if (q[i] / b->cover[i] <= q[lowest] / b->cover[lowest])
-            lowest = i;
-    l->enters = 2 * n;
-    talus_basis_compute_column(b, l->enters, l->y);
-    return exchange_variables(l, lowest);
+    const TalusBasis *b = &l->basis;
+    double most = 0.0;
+    int count = 0;
+    for (int i = 0; i < b->lcp->n; i++)
+        if (b->x[i] < 0.0)
+            most = fmax(most, -b->x[i] / l->y[i]);
+    for (int i = 0; i < b->lcp->n; i++)
+        if (b->x[i] < 0.0 && -b->x[i] / l->y[i] >= most)
+            l->tied[count++] = i;
+    return count;
 }
 
-TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *cover,
-                              TalusLemkeState *state)
+/* Brings z_0 into the basis, at the lexicographic minimum of the rows of B^-1 over those of B^-1 d where several
+ * variables tie: all rows of [x, B^-1] are then lexicographically positive. */
+static TalusStatus enter_z0(TalusLemke *l)
+{
+    const int n = l->basis.lcp->n;
+    l->enters = 2 * n;
+    talus_basis_compute_column(&l->basis, l->enters, l->y);
+    for (int i = 0; i < n; i++)
+        l->y[i] = -l->y[i];
+    int count = find_entry(l);
+    for (int j = 0; j < n && count > 1; j++)
+        count = reduce_tied(l, count, j);
+    for (int i = 0; i < n; i++)
+        l->y[i] = -l->y[i];
+    return exchange_variables(l, l->tied[0]);
+}
+
+/* Reserves memory, sets the basis in which all w are basic and zeroes the counts. */
+static TalusStatus reserve_path(TalusLemke *l, const TalusLcp *lcp, const double *cover)
 {
     size_t n = (size_t)lcp->n;
     TALUS_TRY(talus_basis_begin(&l->basis, lcp, cover));
@@ -147,11 +164,56 @@ TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *
     TALUS_TRY(TALUS_GROW(l->tied, n, 0, "ratio test"));
     l->enters = -1;
     l->age = l->factorisations = 0;
-    *state = TALUS_LEMKE_SOLVED;
-    for (size_t i = 0; i < n; i++)
-        if (lcp->q[i] < 0.0)
-            *state = TALUS_LEMKE_GOING;
+    return TALUS_OK;
+}
+
+/* True if all basic variables are >= 0. */
+static bool is_feasible(const TalusBasis *b)
+{
+    for (int i = 0; i < b->lcp->n; i++)
+        if (b->x[i] < 0.0)
+            return false;
+    return true;
+}
+
+/* Sets *state to SOLVED if the basis without z_0 is feasible, else to GOING, and makes the first pivot. */
+static TalusStatus start_path(TalusLemke *l, TalusLemkeState *state)
+{
+    *state = is_feasible(&l->basis) ? TALUS_LEMKE_SOLVED : TALUS_LEMKE_GOING;
     return *state == TALUS_LEMKE_SOLVED ? TALUS_OK : enter_z0(l);
+}
+
+TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *cover,
+                              TalusLemkeState *state)
+{
+    TALUS_TRY(reserve_path(l, lcp, cover));
+    return start_path(l, state);
+}
+
+TalusStatus talus_lemke_begin_at(TalusLemke *l, const TalusLcp *lcp, const bool *has_z,
+                                 const double *start, double *cover, TalusLemkeState *state)
+{
+    TALUS_TRY(reserve_path(l, lcp, cover));
+    TALUS_TRY(talus_basis_set(&l->basis, has_z));
+    TalusStatus status = refactor_basis(l);
+    if (status == TALUS_ERR_NUMERIC) {
+        *state = TALUS_LEMKE_BROKEN;
+        return TALUS_OK;
+    }
+    TALUS_TRY(status);
+    talus_basis_compute_residual(&l->basis, start, cover);
+    for (int i = 0; i < lcp->n; i++)
+        cover[i] = -cover[i];
+    return start_path(l, state);
+}
+
+void talus_lemke_spread(int n, int seed, double *x)
+{
+    uint32_t state = (uint32_t)seed;
+    for (int i = 0; i < n; i++) {
+        state = state * 1664525u + 1013904223u;
+        x[i] = 1.0 + (double)(state >> 16) * 0x1p-16;
+    }
 }
 
 /* Computes the entering column l->y and sets entries that are only rounding to 0: they would hide ties. */
@@ -223,6 +285,12 @@ void talus_lemke_get_point(const TalusLemke *l, double *z)
     const int n = b->lcp->n;
     for (int j = 0; j < n; j++)
         z[j] = b->position_of[n + j] < 0 ? 0.0 : fmax(b->x[b->position_of[n + j]], 0.0);
+}
+
+double talus_lemke_get_artificial(const TalusLemke *l)
+{
+    int position = l->basis.position_of[2 * l->basis.lcp->n];
+    return position < 0 ? 0.0 : l->basis.x[position];
 }
 
 void talus_lemke_get_ray(const TalusLemke *l, double *z)

@@ -41,15 +41,28 @@ typedef struct TalusLemke {
  * used until talus_lemke_clear. Entries of M and q should be about 1. */
 TalusStatus talus_lemke_begin(TalusLemke *l, const TalusLcp *lcp, const double *cover,
                               TalusLemkeState *state);
+/* As talus_lemke_begin, from the complementary basis that has z_i where `has_z`, else w_i, and from the point at which
+ * the basic variables have the values `start` > 0, [n], by position. The covering vector d = B start - q is written to
+ * `cover`, so that the point is that of z_0 = 1: z_0 falls from there, and the path is that of the normal map
+ * (newton_path.c). If B^-1 q >= 0, the basis solves the problem: *state becomes SOLVED without a pivot. If B is
+ * singular in double precision, *state becomes BROKEN. */
+TalusStatus talus_lemke_begin_at(TalusLemke *l, const TalusLcp *lcp, const bool *has_z,
+                                 const double *start, double *cover, TalusLemkeState *state);
 /* Makes one pivot and writes the state after it: GOING, SOLVED, RAY (no pivot was made) or BROKEN. Recomputes the
  * inverse of the basis where that is due. */
 TalusStatus talus_lemke_pivot(TalusLemke *l, TalusLemkeState *state);
 /* Releases the memory and zeroes *l. */
 void talus_lemke_clear(TalusLemke *l);
 
+/* Fills x, [n], with unrelated numbers from 1 to 2, others for each seed. As a covering vector they leave only the ties
+ * of the problem itself. */
+void talus_lemke_spread(int n, int seed, double *x);
+
 /* Writes the z of the current basis, [n], negative values as 0. In state SOLVED its values have been recomputed from
  * the data. */
 void talus_lemke_get_point(const TalusLemke *l, double *z);
+/* Returns z_0, 0 in state SOLVED. */
+double talus_lemke_get_artificial(const TalusLemke *l);
 /* Writes the direction of the ray, [n], in state RAY. */
 void talus_lemke_get_ray(const TalusLemke *l, double *z);
 
