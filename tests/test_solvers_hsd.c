@@ -1,5 +1,5 @@
 /* ipm-hsd: against ipm-soc on discs and ipm-chol on polygons, real problems, certificates of infeasibility against the
- * verifier, MOSEK's rule, units and masses, threads, what is refused, faults. */
+ * verifier, MOSEK's rule, threads, what is refused, faults. */
 #include "solver_specs.h"
 
 #include "base/memory.h"
@@ -278,7 +278,7 @@ TEST(discs_beside_polygons_are_refused)
     free_test_problem(&p);
 }
 
-/* Impulses given where none are needed, and blocks whose bodies cannot move. */
+/* Zero impulses solve a problem without offsets. */
 TEST(offsets_of_zero)
 {
     TestProblem p = make_heap(&(HeapOptions){.seed = 61, .nx = 2, .ny = 2, .nz = 2, .mu = 0.4});

@@ -276,7 +276,7 @@ TEST(chains_satisfy_the_conditions)
 }
 
 /* Free joints alone are one linear system; one more solution refines it. */
-TEST(joints_alone_take_one_factorisation)
+TEST(joints_alone_take_few_iterations)
 {
     TestProblem p = make_joints(&(JointOptions){.seed = 27, .links = 30});
     TestProblem free_ones = p;
@@ -436,7 +436,7 @@ TEST(survives_failed_allocations)
 int main(void)
 {
     RUN(chains_satisfy_the_conditions);
-    RUN(joints_alone_take_one_factorisation);
+    RUN(joints_alone_take_few_iterations);
     RUN(equations_that_repeat_are_solved);
     RUN(equations_that_contradict_each_other_are_proven);
     RUN(too_many_equations_are_refused);

@@ -3,7 +3,7 @@
  *
  * A part is an experiment of a paper; its results are in DIR/NAME, as `talus bench NAME` would leave them. A part that
  * solves problems goes on from the solves that are stored there. A part that runs worlds is taken from there if it was
- * complete. */
+ * complete, else it goes on from its finished runs. */
 #include "lab/experiments/experiment.h"
 #include "lab/experiments/worlds.h"
 
@@ -33,7 +33,7 @@ typedef struct Part {
 static const Part parts[] = {
     {"heyn-2012", "heyn-1", 150.0, 1.5},     {"heyn-2012", "heyn-2", 400.0, 10.0},
     {"heyn-2012", "heyn-3", 400.0, 4.0},     {"negrut-2009", "negrut", 250.0, 4.0},
-    {"petra-2009", "petra-opt", 200.0, 1.5}, {"petra-2009", "petra-sim", 5000.0, 10.0},
+    {"petra-2009", "petra-opt", 200.0, 1.5}, {"petra-2009", "petra-sim", 7500.0, 10.0},
     {"pospisil-2015", "mprgp", 900.0, 0.5},  {"preclik-2009", "preclik", 120.0, 2.0},
 };
 

@@ -34,7 +34,8 @@ typedef struct PetraRun {
     double threshold;     /* kinetic energy below which the run is at rest, J */
     PetraStep *step;      /* [count] */
     int count, missed;    /* steps; steps that missed their tolerance */
-    bool rested;          /* false: ended by the limit of steps or processor time */
+    bool rested;          /* false: ended by the limit of steps or processor time, or failed */
+    bool failed;          /* a step ended with an error */
     double infeasibility; /* metric primal_infeasibility of the step after the last, m/s */
 } PetraRun;
 

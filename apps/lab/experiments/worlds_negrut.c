@@ -70,7 +70,7 @@ static int count_below(const TalusWorld *world)
     return 0;
 }
 
-/* Updates without order get two threads at least: on one they come in the order of the list. */
+/* With --threads 1 updates without order get two: on one they come in the order of the list. */
 static TalusStatus open_hourglass(const Worlds *w, const char *solver, bool on_host, int bodies,
                                   TalusWorld **out)
 {

@@ -35,7 +35,7 @@ static const PetraMethod methods[METHODS] = {
     [IPM_AUG] = {"ipm-aug", "ipm-aug", PRECISE, {LONG, LONG, SHORT}},
     [PAPER_BLMVM] = {"tao-blmvm, paper's rule", "tao-blmvm:stop=paper", 0.0, {LONG, LONG, LONG}},
     [BLMVM] = {"tao-blmvm", "tao-blmvm", EVEN, {SHORT, BRIEF, BRIEF}},
-    [PAPER_TRON] = {"tao-tron, paper's rule", "tao-tron:stop=paper", 0.0, {SHORT, BRIEF, 0.0}},
+    [PAPER_TRON] = {"tao-tron, paper's rule", "tao-tron:stop=paper", 0.0, {SHORT, SHORT, 0.0}},
     [TRON] = {"tao-tron", "tao-tron", EVEN, {SHORT, BRIEF, 0.0}},
     [APGD] = {"apgd", "apgd", EVEN, {LONG, LONG, LONG}},
     [LBFGS] = {"lbfgs-fb", "lbfgs-fb", EVEN, {LONG, LONG, LONG}},
@@ -226,8 +226,8 @@ static TalusStatus simulate_run(const Petra *p, PetraRun *run)
     return status;
 }
 
-/* Simulates one run within `limit` seconds of processor time and appends it to p->run unless it fails, or takes a
- * stored run; does nothing if the limit is 0 or the build lacks the solver. */
+/* Simulates one run within `limit` seconds of processor time and appends it to p->run, as failed if a step fails, or takes
+ * a stored run; does nothing if the limit is 0 or the build lacks the solver. */
 static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, double limit, bool nudged)
 {
     PetraRun *run = &p->run[p->runs];
@@ -252,7 +252,14 @@ static TalusStatus add_run(Petra *p, const PetraMethod *m, Size size, double lim
         unpack_run(values, rows, run);
     else if (status == TALUS_OK) {
         status = simulate_run(p, run);
-        TALUS_THEN(status, save_run(p->w, name, run));
+        if (status == TALUS_OK)
+            status = save_run(p->w, name, run);
+        else if (status != TALUS_ERR_CANCELLED) {
+            worlds_print_line(p->w, "petra-sim: %d pebbles, %s: %s", run->pebbles, m->label,
+                              talus_error());
+            run->failed = true;
+            status = TALUS_OK;
+        }
     }
     talus_release(values);
     if (status == TALUS_OK)
