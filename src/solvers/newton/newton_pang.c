@@ -16,7 +16,7 @@
  * minima. Nothing is proven then. It ends where no direction exists: with regularise=0 at the first singular system.
  *
  * If there is no solution, iterates run off to infinity. A step along which theta does not fall, or after which |z|
- * has grown GROWTH-fold, is examined as a proof of that.
+ * has grown a hundredfold, is examined as a proof of that.
  *
  * An iteration is a Newton step with a factorisation for each direction tried and one product, which measures its
  * impulses. Products with M are not counted. The method runs on one thread, with a dense factorisation. */
@@ -31,8 +31,6 @@
 /* SIGMA: share of the slope that a step must gain. SHORTEST: step below which a direction counts as none of descent.
  * LARGEST: maximum of r. RAISE: factor on r after a direction of no use; LOWER: after a good one. */
 static const double SIGMA = 1e-4, SHORTEST = 0x1p-14, LARGEST = 1.0, RAISE = 32.0, LOWER = 0.25;
-/* Growth of the largest |z| after which a step is examined as a proof of infeasibility. */
-static const double GROWTH = 100.0;
 
 typedef struct Params {
     int max_unknowns;
@@ -55,14 +53,6 @@ typedef struct Work {
     double regularise; /* r */
     double size;       /* largest |z| at the last search for a proof */
 } Work;
-
-static double max_abs(const double *x, int n)
-{
-    double max = 0.0;
-    for (int i = 0; i < n; i++)
-        max = fmax(max, fabs(x[i]));
-    return max;
-}
 
 /* Largest |min(z_i, w_i)|. */
 static double max_residual(const TalusLcpPoint *at, int n)
@@ -132,22 +122,15 @@ static void escape(Work *w, const Params *p)
     w->regularise = p->regularise;
 }
 
-/* True if |z| of the new point has grown GROWTH-fold since the last call that returned true. */
-static bool has_grown(Work *w)
-{
-    double size = max_abs(w->trial.z, w->common.problem.lcp.n);
-    bool grown = size > GROWTH * w->size;
-    w->size = grown ? size : w->size;
-    return grown;
-}
-
 /* Finds the next point, in w->trial; *move is NONE if there is no direction to take. *again: false if the problem was
  * found to be infeasible. */
 static TalusStatus find_point(TalusSolve *s, Work *w, Move *move, bool *again)
 {
     const Params *p = s->params;
     TALUS_TRY(try_direction(w, p->equal * max_residual(&w->at, w->common.problem.lcp.n), move));
-    bool examined = *move == MOVED ? has_grown(w) : *move == STUCK;
+    bool examined = *move == MOVED
+                        ? talus_lcp_point_has_grown(&w->trial, w->common.problem.lcp.n, &w->size)
+                        : *move == STUCK;
     *again = !examined || !talus_lcp_work_prove(&w->common, s, w->step);
     if (*again && *move != MOVED)
         TALUS_TRY(try_others(w, p, move));
@@ -186,7 +169,7 @@ static TalusStatus solve_newton_pang(TalusSolve *s)
     talus_lcp_work_get_start(&w->common, s, w->at.z);
     talus_lcp_point_evaluate(&w->at, lcp);
     w->regularise = p->regularise;
-    w->size = fmax(1.0, max_abs(w->at.z, lcp->n));
+    w->size = fmax(1.0, talus_lcp_point_size(&w->at, lcp->n));
     w->newton.factorisations = 0;
     TALUS_TRY(take_steps(s, w, &again));
     s->info->factorisations += w->newton.factorisations;

@@ -52,8 +52,6 @@ static const double INSIDE = 1e-6;
 static const double LEAST = 1e-12;
 /* SHORTEST: least step of the crash. */
 static const double SHORTEST = 0x1p-14;
-/* Growth of the largest |z| beyond which the change over a path is examined as a proof of infeasibility. */
-static const double GROWTH = 100.0;
 
 typedef struct Params {
     int max_unknowns, crash;
@@ -233,24 +231,6 @@ static bool search_path(Work *w, TalusLemkeState state)
     return true;
 }
 
-/* Largest |z|. */
-static double max_size(const TalusLcpPoint *at, int n)
-{
-    double max = 0.0;
-    for (int i = 0; i < n; i++)
-        max = fmax(max, fabs(at->z[i]));
-    return max;
-}
-
-/* True if |z| of the current point has grown GROWTH-fold since the last call that returned true. */
-static bool has_grown(Work *w)
-{
-    double size = max_size(&w->at, w->common.problem.lcp.n);
-    bool grown = size > GROWTH * w->size;
-    w->size = grown ? size : w->size;
-    return grown;
-}
-
 /* Looks for a proof of infeasibility: in the ray on which Lemke's own path ended, or in the change over the last
  * path, if its end was not taken or |z| has grown much. w->at and w->trial are the ends of the path. True if there
  * is one. */
@@ -261,7 +241,7 @@ static bool is_infeasible(TalusSolve *s, Work *w, TalusLemkeState state, bool ta
         talus_lemke_get_ray(&w->lemke, w->start);
     for (int i = 0; state != TALUS_LEMKE_RAY && i < w->common.problem.lcp.n; i++)
         w->start[i] = to[i] - from[i];
-    bool grown = taken && has_grown(w);
+    bool grown = taken && talus_lcp_point_has_grown(&w->at, w->common.problem.lcp.n, &w->size);
     bool examined = state == TALUS_LEMKE_RAY || (state == TALUS_LEMKE_SOLVED && !taken) || grown;
     return examined && talus_lcp_work_prove(&w->common, s, w->start);
 }
@@ -315,7 +295,7 @@ static void set_first_point(TalusSolve *s, Work *w)
     talus_lcp_work_get_start(&w->common, s, w->at.z);
     talus_lcp_point_evaluate(&w->at, lcp);
     w->proximal = p->proximal;
-    w->size = fmax(1.0, max_size(&w->at, lcp->n));
+    w->size = fmax(1.0, talus_lcp_point_size(&w->at, lcp->n));
     w->newton.factorisations = 0;
     w->lemke.ties = TALUS_TIES_LEXICOGRAPHIC;
     w->lemke.refactor = REFACTOR;

@@ -45,6 +45,22 @@ void talus_lcp_point_copy(const TalusLcpPoint *from, int n, TalusLcpPoint *to)
     to->merit = from->merit;
 }
 
+double talus_lcp_point_size(const TalusLcpPoint *point, int n)
+{
+    double max = 0.0;
+    for (int i = 0; i < n; i++)
+        max = fmax(max, fabs(point->z[i]));
+    return max;
+}
+
+bool talus_lcp_point_has_grown(const TalusLcpPoint *point, int n, double *size)
+{
+    double now = talus_lcp_point_size(point, n);
+    bool grown = now > 100.0 * *size;
+    *size = grown ? now : *size;
+    return grown;
+}
+
 /* ---- regularised problems ---- */
 
 /* Appends column j of M + weight I to *out, from entry `at` on; M may lack its diagonal entry. Returns the end of the

@@ -31,6 +31,11 @@ void talus_lcp_point_clear(TalusLcpPoint *point);
 /* Computes w and merit from z. */
 void talus_lcp_point_evaluate(TalusLcpPoint *point, const TalusLcp *lcp);
 void talus_lcp_point_copy(const TalusLcpPoint *from, int n, TalusLcpPoint *to);
+/* Returns the largest |z_i|. */
+double talus_lcp_point_size(const TalusLcpPoint *point, int n);
+/* True if the largest |z_i| has grown a hundredfold over *size, which is then set to it: iterates that run off may prove
+ * that there is no solution. */
+bool talus_lcp_point_has_grown(const TalusLcpPoint *point, int n, double *size);
 
 /* Fills *out with M + weight I and q - weight centre. *out starts as zeros; its memory is reused. */
 TalusStatus talus_lcp_regularise(const TalusLcp *lcp, double weight, const double *centre,
