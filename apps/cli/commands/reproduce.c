@@ -346,7 +346,7 @@ static const CliOption reproduce_options[] = {
      "where report.html goes, and a folder for each experiment;\n"
      "out/reproduce by default, out/reproduce-quick with --quick"},
     {"quick", 0, CLI_FLAG, &options.quick, NULL,
-     "small problems and worlds, half a minute in all; without it\nhours, most of them for petra-2009"},
+     "small problems and worlds, two minutes in all; without it\nhours, most of them for petra-2009"},
     {"fresh", 0, CLI_FLAG, &options.fresh, NULL, "run everything anew, whatever is in DIR"},
     {"backend", 0, CLI_TEXT, &options.backend, "NAME",
      "where worlds run: cuda-mixed if there is one, else cpu,\nwith fewer bodies than the papers"},

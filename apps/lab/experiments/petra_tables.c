@@ -567,9 +567,11 @@ static void claim_tron(const Petra *p, int pebbles)
     const PetraRun *run = petra_find_run(p, "tao-tron, paper's rule", pebbles);
     const PetraRun *chol = petra_find_run(p, "ipm-chol", pebbles);
     bool grown = run && chol && get_max(run, UNKNOWNS) >= 0.9 * get_max(chol, UNKNOWNS);
-    if (!run || !(run->failed || grown))
-        claims_add(p->w->set, &claim, CLAIM_UNJUDGED, run ? "%d steps" : "no run of TRON",
-                   run ? run->count : 0);
+    if (!run)
+        claims_add(p->w->set, &claim, CLAIM_UNJUDGED, "no run of TRON");
+    else if (!run->failed && !grown)
+        claims_add(p->w->set, &claim, CLAIM_UNJUDGED, "ended by its limit after %d steps",
+                   run->count);
     else
         claims_add(p->w->set, &claim, claim_if(run->failed),
                    "%d steps with up to %d unknowns and %.0f MB, in %.0f s", run->count,
