@@ -245,7 +245,7 @@ static const CliOption bench_options[] = {
      "the problems go; out/NAME by default, out/NAME-quick with\n"
      "--quick"},
     {"quick", 0, CLI_FLAG, &options.quick, NULL,
-     "a small version: a tenth of the bodies and iterations, and\n"
+     "a small version: a tenth of the bodies, fewer iterations, and\n"
      "none of the paper's figures beside it"},
     {"fresh", 0, CLI_FLAG, &options.fresh, NULL, "run everything anew, whatever is in DIR"},
     {"backend", 0, CLI_TEXT, &options.backend, "NAME",

@@ -51,19 +51,48 @@ typedef struct Session {
 
 /* ---- parts ---- */
 
-/* Writes the tables of a part that has just run to its tables.md, which docs/papers are made from (bench/papers.sh). */
-static TalusStatus write_markdown(const Session *session, const Part *part, const LabSet *set)
+enum { ABOUT = LAB_TERMS + PAGE_MACHINE };
+
+/* Writes what gives the results of a part now: command, date, machine. */
+static void format_about(const Session *session, const Part *part, const LabSet *set,
+                         char about[ABOUT])
 {
-    char date[PAGE_DATE], machine[PAGE_MACHINE], about[LAB_TERMS + PAGE_MACHINE];
+    char date[PAGE_DATE], machine[PAGE_MACHINE], device[LAB_TEXT] = "", threads[32] = "";
     const bool worlds = worlds_find_row(part->experiment);
+    const bool on_device = worlds && strcmp(session->backend, "cpu") != 0;
     page_format_date("%Y-%m-%d", date);
     page_format_machine(set->threads, machine);
-    char threads[32] = "";
     if (options.threads >= 0)
         snprintf(threads, sizeof threads, " --threads %d", options.threads);
-    snprintf(about, sizeof about, "`talus reproduce %s%s%s%s%s`, %s, %s", part->paper,
+    if (on_device)
+        worlds_describe_backend(session->backend, device);
+    snprintf(about, ABOUT, "`talus reproduce %s%s%s%s%s`, %s, %s%s%s", part->paper,
              options.quick ? " --quick" : "", worlds ? " --backend " : "",
-             worlds ? session->backend : "", threads, date, machine);
+             worlds ? session->backend : "", threads, date, machine, on_device ? "; " : "", device);
+}
+
+/* Reads that line of a part whose tables are stored; false if there are none. */
+static bool read_about(const char *dir, char about[ABOUT])
+{
+    char path[CLI_PATH_MAX + 48];
+    snprintf(path, sizeof path, "%s/tables.md", dir);
+    FILE *file = fopen(path, "r");
+    const bool found = file && fgets(about, ABOUT, file);
+    if (file)
+        fclose(file);
+    if (found)
+        about[strcspn(about, "\n")] = '\0';
+    return found;
+}
+
+/* Writes the tables of a part to its tables.md, which docs/papers are made from (bench/papers.sh). Results that are all
+ * stored ones keep the line that says where they come from. */
+static TalusStatus write_markdown(const Session *session, const Part *part, const LabSet *set,
+                                  bool stored)
+{
+    char about[ABOUT];
+    if (!stored || !read_about(set->dir, about))
+        format_about(session, part, set, about);
     return lab_set_write_markdown(set, about);
 }
 
@@ -81,7 +110,7 @@ static TalusStatus run_problems(const Session *session, const Part *part, LabSet
     TALUS_THEN(status, experiment_run_cases(&e));
     TALUS_THEN(status, experiment_conclude(&e));
     if (status == TALUS_OK && !cli_stop_signal())
-        status = write_markdown(session, part, set);
+        status = write_markdown(session, part, set, e.solved == 0);
     /* the problems refer to the threads that experiment_close ends */
     for (int i = 0; i < set->problem_count; i++)
         lab_problem_close(&set->problems[i]);
@@ -147,7 +176,7 @@ static TalusStatus run_worlds(const Session *session, const Part *part, const Wo
         return TALUS_ERR_CANCELLED; /* it has printed why */
     set->complete = true;
     TALUS_TRY(lab_page_write(set));
-    TALUS_TRY(write_markdown(session, part, set));
+    TALUS_TRY(write_markdown(session, part, set, false));
     return lab_store_write(set); /* at last: a later call takes what is stored for the whole */
 }
 
@@ -163,13 +192,15 @@ static void add_statements(Session *session, const Part *part, const LabSet *set
     }
 }
 
-/* Adds a note that says what the part is. */
-static void describe_part(Session *session, const Part *part, const WorldsRow *row)
+/* Adds a note that says what the part is and where its results come from. */
+static void describe_part(Session *session, const Part *part, const WorldsRow *row, const char *dir)
 {
     const Experiment *e = row ? NULL : experiment_find(&cli_reproduce, part->experiment);
-    lab_set_add_note(&session->set, "%s: %s (%s); all of it is in %s/report.html.",
+    char about[ABOUT] = "";
+    const bool known = read_about(dir, about);
+    lab_set_add_note(&session->set, "%s: %s (%s)%s%s; all of it is in %s/report.html.",
                      part->experiment, row ? row->summary : e->summary,
-                     row ? row->source : e->source, part->experiment);
+                     row ? row->source : e->source, known ? ". " : "", about, part->experiment);
 }
 
 /* Runs a part and moves what it shows to the page. */
@@ -186,7 +217,7 @@ static TalusStatus run_part(Session *session, const Part *part, int counts[CLAIM
         claims_count(&set, counts);
         add_statements(session, part, &set);
         lab_set_move_shown(&set, &session->set, part->experiment);
-        describe_part(session, part, row);
+        describe_part(session, part, row, dir);
     }
     lab_set_clear(&set);
     return status;
@@ -267,7 +298,7 @@ static void begin_page(Session *session)
         lab_set_add_table(set, "Statements of the papers",
                           "paper\texperiment\tstatement\tverdict\tfound\trule of the verdict");
     if (options.quick)
-        lab_set_add_note(set, "Quick: small problems and worlds, and a tenth of the iterations. "
+        lab_set_add_note(set, "Quick: small problems and worlds, and fewer iterations. "
                               "Verdicts are on these, not on the papers' sizes.");
 }
 

@@ -28,7 +28,7 @@ typedef struct BenchCase {
 
 typedef struct BenchRun {
     const char *solver; /* NAME[:key=value,...] */
-    int iterations;     /* maximum; a tenth of it with --quick */
+    int iterations;     /* maximum; divided with --quick (Experiment.quick_divisor) */
     /* Relative to the residual of zero impulses; 0: the solver does all iterations, or stops by a rule of its own. */
     double tolerance;
     bool label_iterations; /* the label in the results is "NAME ITERATIONS"; false: "NAME" */
@@ -43,10 +43,11 @@ typedef struct Experiment {
     const BenchRun *runs;
     int run_count;
     double seconds; /* limit of each run of the table; 0: none */
-    /* Maximum iterations of the solvers of this build, except auto, that `runs` does not name; a tenth with --quick. 0:
+    /* Maximum iterations of the solvers of this build, except auto, that `runs` does not name; divided with --quick. 0:
      * these solvers are not run. */
     int other_iterations;
-    /* Adds tables and the paper's statements to the set. All iterations were divided by `divisor`: 1, or 10 with
+    int quick_divisor; /* number > 1 by which all iterations are divided with --quick; 0: 10 */
+    /* Adds tables and the paper's statements to the set. All iterations were divided by `divisor`: 1 without
      * --quick. With --quick the problems differ from the paper's, so that its figures are omitted. */
     void (*conclude)(LabSet *set, int divisor);
 } Experiment;
@@ -72,7 +73,8 @@ typedef struct ExperimentSession {
     int threads;
     bool quick, quiet, fresh;
     /* made by experiment_open */
-    int divisor; /* number by which iterations are divided: 1, or 10 with --quick */
+    int divisor; /* number by which iterations are divided; 1 without --quick */
+    int solved;  /* number of runs so far whose result is not a stored one */
     char **path; /* paths of the problem files, one per case */
     TalusPool *pool;
 } ExperimentSession;

@@ -230,6 +230,7 @@ static TalusStatus run_solver(ExperimentSession *session, int problem, const Ben
     LabResult *result;
     bool reused;
     TALUS_TRY(lab_set_run_job(session->set, problem, &job, session->quiet, &result, &reused));
+    session->solved += !reused;
     if (session->quiet)
         return TALUS_OK;
     fprintf(stderr, "talus: %s, %s: ", session->set->problems[problem].name, label);
@@ -291,16 +292,18 @@ TalusStatus experiment_open(ExperimentSession *session)
 {
     const Experiment *e = session->experiment;
     LabSet *set = session->set;
-    session->divisor = session->quick ? 10 : 1;
+    session->divisor = !session->quick ? 1 : e->quick_divisor ? e->quick_divisor : 10;
     TALUS_TRY(talus_pool_create(session->threads, &session->pool));
     TALUS_TRY(TALUS_ALLOC(set->problems, (size_t)e->case_count, "problems"));
     TALUS_TRY(TALUS_ALLOC(session->path, (size_t)e->case_count, "paths"));
     set->threads = talus_pool_threads(session->pool);
     lab_set_add_note(set, "%s: %s.", e->source, e->summary);
     if (session->quick)
-        lab_set_add_note(set, "Quick version: about a tenth of the bodies and of the iterations. "
-                              "The paper's figures are left out, and its statements are judged "
-                              "on these small problems.");
+        lab_set_add_note(set,
+                         "Quick version: about a tenth of the bodies, and iterations divided "
+                         "by %d. The paper's figures are left out, and its statements are "
+                         "judged on these small problems.",
+                         session->divisor);
     return TALUS_OK;
 }
 

@@ -57,14 +57,20 @@ static void add_verdict_table(Worlds *w)
 
 /* ---- the whole ---- */
 
+void worlds_describe_backend(const char *name, char text[LAB_TEXT])
+{
+    const TalusBackend *b = talus_backend_find(name);
+    snprintf(text, LAB_TEXT, "the host");
+    if (b && b->describe)
+        b->describe(text, LAB_TEXT);
+}
+
 /* Adds a note with a description of each backend. */
 static void note_backends(Worlds *w)
 {
     for (int i = 0; i < w->backends; i++) {
-        const TalusBackend *b = talus_backend_find(w->backend[i]);
-        char text[256] = "the host";
-        if (b && b->describe)
-            b->describe(text, sizeof text);
+        char text[LAB_TEXT];
+        worlds_describe_backend(w->backend[i], text);
         lab_set_add_note(w->set, "Backend %s: %s.", w->backend[i], text);
     }
 }

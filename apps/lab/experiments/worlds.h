@@ -72,6 +72,8 @@ extern const WorldsRow worlds_hourglass, worlds_million, worlds_ten_million, wor
 const WorldsRow *worlds_get_row(int index);
 /* Returns NULL if there is no row of this name. */
 const WorldsRow *worlds_find_row(const char *name);
+/* Writes the device of a backend and its properties; "the host" for one without. */
+void worlds_describe_backend(const char *name, char text[LAB_TEXT]);
 
 /* Runs `talus bench gpu [ROW...]` or one row alone; the caller has set the options in `w`. Returns the exit code:
  * CLI_FAILED if a row ended with an error, CLI_OK even if targets were missed. */

@@ -22,7 +22,7 @@ const ALGORITHMS = new Map<string, [hue: number, dash: number]>([
   ["gpminres", [3, 0]], ["gpminres-p", [3, 1]], ["gpcg", [3, 2]], ["anderson", [4, 0]], ["admm", [4, 1]],
   ["spg", [5, 0]], ["kucera", [5, 1]], ["auto", [6, 0]], ["cpg", [6, 1]],
   ["ipm-chol", [1, 3]], ["ipm-aug", [3, 3]], ["ipm-soc", [1, 4]], ["tao-blmvm", [4, 3]], ["tao-tron", [5, 3]], ["tao-gpcg", [3, 4]],
-  ["tao-bqpip", [4, 4]],
+  ["tao-bqpip", [4, 4]], ["ipm-hsd", [6, 3]], ["newton-pang", [2, 3]], ["newton-path", [2, 4]],
 ]);
 
 // Any other name has a hue by its letters.
