@@ -1,0 +1,120 @@
+/* comm/comm.c - reductions, and what is the same for all communicators. */
+#include "comm/comm.h"
+
+#include <math.h>
+
+int talus_comm_rank(const TalusComm *comm)
+{
+    return comm ? comm->rank : 0;
+}
+
+int talus_comm_size(const TalusComm *comm)
+{
+    return comm ? comm->size : 1;
+}
+
+/* ---- reductions ---- */
+
+size_t talus_reduction_bytes(TalusReduction kind)
+{
+    static const size_t bytes[TALUS_REDUCTIONS] = {sizeof(TalusSum), sizeof(double),
+                                                   sizeof(int64_t)};
+    return bytes[kind];
+}
+
+static void add_sums(TalusSum *into, const TalusSum *from, int count)
+{
+    for (int k = 0; k < count; k++)
+        talus_sum_merge(&into[k], &from[k]);
+}
+
+static void find_maxima(double *into, const double *from, int count)
+{
+    for (int k = 0; k < count; k++)
+        if (!(from[k] <= into[k] || isnan(into[k])))
+            into[k] = from[k];
+}
+
+static void add_counts(int64_t *into, const int64_t *from, int count)
+{
+    for (int k = 0; k < count; k++)
+        into[k] += from[k];
+}
+
+void talus_reduction_combine(TalusReduction kind, void *into, const void *from, int count)
+{
+    if (kind == TALUS_REDUCE_SUM)
+        add_sums(into, from, count);
+    else if (kind == TALUS_REDUCE_MAX)
+        find_maxima(into, from, count);
+    else
+        add_counts(into, from, count);
+}
+
+/* ---- calls ---- */
+
+static bool is_alone(const TalusComm *comm)
+{
+    return !comm || comm->size == 1;
+}
+
+/* The error of a rank whose communicator has broken. */
+static TalusStatus fail_broken(void)
+{
+    return talus_fail(TALUS_ERR_CANCELLED, "another rank has failed or ended");
+}
+
+void talus_comm_add_sums(TalusComm *comm, TalusSum *sums, int count)
+{
+    if (is_alone(comm) || comm->ops->reduce(comm, TALUS_REDUCE_SUM, sums, count))
+        return;
+    for (int k = 0; k < count; k++)
+        sums[k] = (TalusSum){.special = (double)NAN};
+}
+
+void talus_comm_find_maxima(TalusComm *comm, double *values, int count)
+{
+    if (is_alone(comm) || comm->ops->reduce(comm, TALUS_REDUCE_MAX, values, count))
+        return;
+    for (int k = 0; k < count; k++)
+        values[k] = (double)NAN;
+}
+
+TalusStatus talus_comm_add_counts(TalusComm *comm, int64_t *values, int count)
+{
+    if (is_alone(comm) || comm->ops->reduce(comm, TALUS_REDUCE_COUNT, values, count))
+        return TALUS_OK;
+    return fail_broken();
+}
+
+bool talus_comm_any(TalusComm *comm, bool mine)
+{
+    int64_t number = mine;
+    return is_alone(comm) ? mine : talus_comm_add_counts(comm, &number, 1) != TALUS_OK || number;
+}
+
+double talus_comm_share(TalusComm *comm, double value)
+{
+    if (is_alone(comm) || comm->ops->broadcast(comm, 0, &value, sizeof value))
+        return value;
+    return (double)NAN;
+}
+
+TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int sends,
+                                const TalusMessage *receive, int receives)
+{
+    if (is_alone(comm) || comm->ops->exchange(comm, send, sends, receive, receives))
+        return TALUS_OK;
+    return fail_broken();
+}
+
+TalusStatus talus_comm_agree(TalusComm *comm, TalusStatus status)
+{
+    int64_t failed = status != TALUS_OK;
+    if (is_alone(comm))
+        return status;
+    TalusStatus carried = talus_comm_add_counts(comm, &failed, 1);
+    if (status != TALUS_OK || carried != TALUS_OK)
+        return status != TALUS_OK ? status : carried;
+    return failed ? fail_broken() : TALUS_OK;
+}

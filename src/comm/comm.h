@@ -1,0 +1,85 @@
+/* comm/comm.h - the contract of communicators: what ranks exchange, whatever carries the messages. Ranks are to work on one
+ * problem together, each on a part of its own; so far they are threads of one process. A communicator belongs to one rank
+ * and is used by one thread at a time.
+ *
+ * All ranks make the same calls in the same order. A call returns when this rank has what it asked for. Reductions do
+ * not depend on the order in which ranks are combined: sums are exact (base/sum.h), and so are maxima and counts.
+ *
+ * A rank that fails breaks the communicator: the calls of all ranks then return false, at once and from then on, with
+ * unspecified results. Functions without status give NaN in that case, which ends any iteration; talus_comm_check then
+ * has the error. */
+#ifndef TALUS_COMM_COMM_H
+#define TALUS_COMM_COMM_H
+
+#include "base/status.h"
+#include "base/sum.h"
+
+#include <talus/base.h>
+
+typedef struct TalusComm TalusComm;
+
+/* Return the number of this rank, from 0, and the number of ranks. NULL stands for the only rank, 0 of 1. */
+int talus_comm_rank(const TalusComm *comm);
+int talus_comm_size(const TalusComm *comm);
+
+/* What a rank does; `comm` is valid until the function returns. */
+typedef TalusStatus TalusRankFn(TalusComm *comm, void *context);
+
+/* threads.c: runs fn as `ranks` threads of this process, rank 0 in the calling thread, and returns when all have
+ * returned. If a rank fails, the exchanges of the others end with a failure, too; the first failure is returned with its
+ * error. */
+TalusStatus talus_ranks_run(int ranks, TalusRankFn *fn, void *context);
+
+/* One message: the bytes for or from another rank. */
+typedef struct TalusMessage {
+    void *data;
+    size_t bytes;
+    int rank;
+} TalusMessage;
+
+/* How the numbers of all ranks become one. */
+typedef enum TalusReduction {
+    TALUS_REDUCE_SUM,   /* TalusSum: the exact sum */
+    TALUS_REDUCE_MAX,   /* double: the largest; NaN if one is */
+    TALUS_REDUCE_COUNT, /* int64_t: the sum */
+    TALUS_REDUCTIONS
+} TalusReduction;
+
+/* Bytes of one number of a reduction. */
+size_t talus_reduction_bytes(TalusReduction kind);
+/* into[k] = into[k] and from[k] combined, for k < count. */
+void talus_reduction_combine(TalusReduction kind, void *into, const void *from, int count);
+
+typedef struct TalusCommOps {
+    const char *name;
+    /* Replaces each of `count` numbers by that of all ranks. */
+    bool (*reduce)(TalusComm *comm, TalusReduction kind, void *values, int count);
+    /* Copies the bytes of rank `root` to all ranks. */
+    bool (*broadcast)(TalusComm *comm, int root, void *data, size_t bytes);
+    /* Sends and receives messages: at most one to and one from each other rank. What a rank sends, the other receives in the
+     * same call, with the same number of bytes. */
+    bool (*exchange)(TalusComm *comm, const TalusMessage *send, int sends,
+                     const TalusMessage *receive, int receives);
+} TalusCommOps;
+
+struct TalusComm {
+    const TalusCommOps *ops;
+    int rank, size;
+};
+
+/* comm NULL, or of one rank: nothing changes. */
+
+/* Replaces `count` sums, or maxima, or counts, by those over all ranks. */
+void talus_comm_add_sums(TalusComm *comm, TalusSum *sums, int count);
+void talus_comm_find_maxima(TalusComm *comm, double *values, int count);
+TalusStatus talus_comm_add_counts(TalusComm *comm, int64_t *values, int count);
+/* True if `mine` is true on any rank. */
+bool talus_comm_any(TalusComm *comm, bool mine);
+/* The value of rank 0, such as a time, on which all ranks must decide alike. */
+double talus_comm_share(TalusComm *comm, double value);
+TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int sends,
+                                const TalusMessage *receive, int receives);
+/* Returns this rank's status; if that is OK but not on every rank, TALUS_ERR_CANCELLED. */
+TalusStatus talus_comm_agree(TalusComm *comm, TalusStatus status);
+
+#endif
