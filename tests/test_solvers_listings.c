@@ -17,6 +17,7 @@ enum { SWEEPS = 51, MAX_SIZE = 150, PROBLEMS = 3 }; /* SWEEPS: the start and 50 
 static const TalusFrictionModel ccp = {TALUS_SECTION_DISC, TALUS_LAW_CCP, 0};
 static const TalusFrictionModel square = {TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0};
 static const TalusFrictionModel disc = {TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 0};
+static const TalusFrictionModel triangle = {TALUS_SECTION_POLYGON, TALUS_LAW_CCP, 3};
 
 /* ---- the problem, and the iterates of a solver ---- */
 
@@ -27,7 +28,9 @@ typedef struct Dense {
     /* spg: iterations so far, step length, values of the objective */
     int done;
     double alpha, value[SWEEPS + 2];
-    double w[MAX_SIZE]; /* interior points: slacks */
+    struct Dense *dual; /* interior points: the dual program; NULL: not begun */
+    /* dual program: slacks, what makes an unknown a speed, and the cones' edges, a column per unknown */
+    double w[MAX_SIZE], scale[MAX_SIZE], edge[MAX_SIZE][MAX_SIZE];
 } Dense;
 
 typedef struct Trace {
@@ -557,9 +560,42 @@ static void follow_gpminres(const TestProblem *p, const Counting *counting)
     free(t);
 }
 
-/* ---- petra-2009, section 3.1: Mehrotra's interior points, for gamma >= 0 with slacks w = N gamma + q ---- */
+/* ---- petra-2009, section 3.1: Mehrotra's interior points ---- */
 
-/* Newton's direction, which changes the products gamma_k w_k by target_k and makes w = N gamma + q. */
+/* The dual program, Eq. 13: x >= 0 with slacks w = P x + kappa, P = G'N G and kappa = G'q. An impulse is gamma = G x; its
+ * cone's edges, the columns of G, are (1, mu cos 2 pi k / sides, mu sin 2 pi k / sides), or (1) without friction. */
+static Dense *make_dual(const Dense *d, int sides)
+{
+    Dense *dual = calloc(1, sizeof *dual);
+    double(*edge)[MAX_SIZE] = dual->edge;
+    for (int i = 0; i < d->blocks; i++) {
+        const bool friction = d->rows == 3 && d->mu[i] > 0.0;
+        const double *n = d->matrix + i * d->rows * (d->n + 1); /* its normal diagonal entry */
+        for (int k = 0; k < (friction ? sides : 1); k++, dual->n++) {
+            if (!CHECK(dual->n < MAX_SIZE))
+                abort();
+            const double turn = 2.0 * acos(-1.0) * k / sides;
+            edge[i * d->rows][dual->n] = 1.0;
+            dual->scale[dual->n] = n[0];
+            if (friction) {
+                edge[i * d->rows + 1][dual->n] = d->mu[i] * cos(turn);
+                edge[i * d->rows + 2][dual->n] = d->mu[i] * sin(turn);
+                dual->scale[dual->n] += d->mu[i] * d->mu[i] * 0.5 * (n[d->n + 1] + n[2 * d->n + 2]);
+            }
+        }
+    }
+    for (int r = 0; r < d->n; r++)
+        for (int k = 0; k < dual->n; k++) {
+            dual->q[k] += edge[r][k] * d->q[r];
+            for (int c = 0; c < d->n && edge[r][k] != 0.0; c++)
+                for (int l = 0; l < dual->n; l++)
+                    dual->matrix[k * dual->n + l] +=
+                        edge[r][k] * d->matrix[r * d->n + c] * edge[c][l];
+        }
+    return dual;
+}
+
+/* Newton's direction, which changes the products x_k w_k by target_k and makes w = P x + kappa. */
 static void newton_direction(const Dense *d, const double *target, double *dx, double *dw)
 {
     static double m[MAX_SIZE * MAX_SIZE];
@@ -597,20 +633,20 @@ static double mean_product(const Dense *d, double a, const double *dx, const dou
     return sum / d->n;
 }
 
-/* Mehrotra's starting point: the end of the predictor from gamma = s / N_kk, w = s, s the largest |q|, moved inside. */
+/* Mehrotra's starting point: the end of the predictor from x = s / scale, w = s, s the largest |kappa|, moved inside. */
 static void start_inside(Dense *d)
 {
     double s = 0.0, target[MAX_SIZE], dx[MAX_SIZE], dw[MAX_SIZE], low_x = 0.0, low_w = 0.0;
     for (int k = 0; k < d->n; k++)
         s = fmax(s, fabs(d->q[k]));
     for (int k = 0; k < d->n; k++) {
-        d->x[k] = s / d->matrix[k * d->n + k];
+        d->x[k] = s / d->scale[k];
         d->w[k] = s;
         target[k] = -d->x[k] * d->w[k];
     }
     newton_direction(d, target, dx, dw);
-    for (int k = 0; k < d->n; k++) { /* gamma times N_kk is a speed, as w is */
-        d->x[k] = (d->x[k] + dx[k]) * d->matrix[k * d->n + k];
+    for (int k = 0; k < d->n; k++) { /* x times its scale is a speed, as w is */
+        d->x[k] = (d->x[k] + dx[k]) * d->scale[k];
         d->w[k] += dw[k];
         low_x = fmin(low_x, d->x[k]);
         low_w = fmin(low_w, d->w[k]);
@@ -624,22 +660,17 @@ static void start_inside(Dense *d)
         sum_w += d->w[k];
     }
     for (int k = 0; k < d->n; k++) {
-        d->x[k] = (d->x[k] + 0.5 * product / sum_w) / d->matrix[k * d->n + k];
+        d->x[k] = (d->x[k] + 0.5 * product / sum_w) / d->scale[k];
         d->w[k] += 0.5 * product / sum_x;
     }
 }
 
 /* One iteration: predictor, corrector with sigma = (mu_affine / mu)^3, and Mehrotra's step length, by which the pair that
  * reaches the boundary first ends with a hundredth of the mean product. */
-static void interior_step(Dense *d, const Parameters *p)
+static void interior_step(Dense *d)
 {
     double target[MAX_SIZE], dx[MAX_SIZE], dw[MAX_SIZE];
     int pair;
-    (void)p;
-    if (d->done++ == 0) {
-        start_inside(d);
-        return;
-    }
     for (int k = 0; k < d->n; k++)
         target[k] = -d->x[k] * d->w[k];
     newton_direction(d, target, dx, dw);
@@ -660,6 +691,23 @@ static void interior_step(Dense *d, const Parameters *p)
     for (int k = 0; k < d->n; k++) {
         d->x[k] += a * dx[k];
         d->w[k] += a * dw[k];
+    }
+}
+
+/* Three-sided cones, as in Eq. 2: first Mehrotra's starting point, then an iteration at a time. */
+static void interior_sweep(Dense *d, const Parameters *p)
+{
+    (void)p;
+    if (d->dual) {
+        interior_step(d->dual);
+    } else {
+        d->dual = make_dual(d, 3);
+        start_inside(d->dual);
+    }
+    for (int r = 0; r < d->n; r++) {
+        d->x[r] = 0.0;
+        for (int k = 0; k < d->dual->n; k++)
+            d->x[r] += d->dual->edge[r][k] * d->dual->x[k];
     }
 }
 
@@ -690,6 +738,7 @@ static void follow_some(const char *spec, const TestProblem *p, TalusFrictionMod
             sweep(d, parameters);
     }
     CHECK(moved > 1e-3);
+    free(d->dual);
     free(d);
     free(t);
 }
@@ -767,15 +816,18 @@ TEST(gpminres_follows_heyn)
     }
 }
 
+/* ipm-chol by its normal equations and ipm-aug by its augmented ones where there are bodies, both by the dual matrix where
+ * there are none: zero impulses twice, Mehrotra's point, and ten iterations. */
 TEST(interior_points_follow_petra)
 {
-    TestProblem p[PROBLEMS];
-    make_three(p, 0.0);
-    for (int i = 0; i < PROBLEMS; i++) {
-        follow_some("ipm-chol:correctors=0", &p[i], ccp, interior_step, NULL, 1, 8);
-        if (i > 0) /* ipm-aug needs bodies */
-            follow_some("ipm-aug:correctors=0", &p[i], ccp, interior_step, NULL, 1, 8);
-        free_test_problem(&p[i]);
+    for (int friction = 0; friction < 2; friction++) {
+        TestProblem p[PROBLEMS];
+        make_three(p, friction ? 0.5 : 0.0);
+        for (int i = 0; i < PROBLEMS; i++) {
+            follow_some("ipm-chol:correctors=0", &p[i], triangle, interior_sweep, NULL, 1, 13);
+            follow_some("ipm-aug:correctors=0", &p[i], triangle, interior_sweep, NULL, 1, 13);
+            free_test_problem(&p[i]);
+        }
     }
 }
 
