@@ -1,5 +1,5 @@
 /* The laboratory: deadlines of benchmarks that run worlds, and their verdicts; what experiments conclude about the
- * statements of papers. */
+ * statements of papers; which points of long curves pages show. */
 #include "lab/experiments/preclik.h"
 #include "lab/experiments/worlds.h"
 #include "lab/widen.h"
@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
+#include "io/file/file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -225,8 +226,161 @@ TEST(a_widened_world_keeps_its_compliance)
     }
 }
 
+/* ---- long curves ---- */
+
+enum { LONG = 10000 };
+
+static double long_x[LONG], long_y[LONG];
+
+/* A wave with one peak up and one down, drawn from point 1 on where the axis of x is logarithmic. */
+static void make_long_curve(LabFigure *figure)
+{
+    for (int k = 0; k < LONG; k++) {
+        long_x[k] = k;
+        long_y[k] = 2.0 + sin(1e-3 * k);
+    }
+    long_y[3333] = 7.0;
+    long_y[7777] = 0.5;
+    lab_figure_add(figure, "wave", long_x, long_y, LONG);
+}
+
+/* The number of points with this y. */
+static int count_of(const LabCurve *curve, double y)
+{
+    int count = 0;
+    for (int k = 0; k < curve->count; k++)
+        count += curve->y[k] == y;
+    return count;
+}
+
+/* True if all points are of the long curve, in its order. */
+static bool is_part(const LabCurve *curve)
+{
+    int at = -1;
+    for (int k = 0; k < curve->count; k++) {
+        const int point = (int)curve->x[k];
+        if (point <= at || memcmp(&curve->y[k], &long_y[point], sizeof long_y[point]) != 0)
+            return false;
+        at = point;
+    }
+    return true;
+}
+
+static void thin_long_curve(LabFigure *figure, LabCurve *out)
+{
+    *out = (LabCurve){0};
+    CHECK(lab_curve_thin(figure, &figure->curve[0], out));
+    CHECK(out->count <= LAB_SHOWN);
+    CHECK(out->count > LAB_SHOWN / 3);
+    CHECK(is_part(out));
+    CHECK(out->x[0] == long_x[0] && out->x[out->count - 1] == long_x[LONG - 1]);
+    CHECK_INT(count_of(out, 7.0), 1);
+    CHECK_INT(count_of(out, 0.5), 1);
+    free(out->x);
+    free(out->y);
+}
+
+TEST(thinned_curves_keep_their_extremes)
+{
+    static LabFigure figure;
+    LabCurve out;
+    make_long_curve(&figure);
+    thin_long_curve(&figure, &out);
+    figure.y_log = true;
+    thin_long_curve(&figure, &out);
+    CHECK_STR(out.name, "wave");
+    figure.curve[0].count = LAB_SHOWN;
+    CHECK(!lab_curve_thin(&figure, &figure.curve[0], &out)); /* not long */
+    lab_figure_clear(&figure);
+}
+
+/* On a logarithmic axis the first hundred of ten thousand points take half of the width. */
+TEST(thinned_curves_keep_the_first_decades)
+{
+    static LabFigure figure;
+    LabCurve out;
+    int early = 0;
+    make_long_curve(&figure);
+    figure.x_log = true;
+    REQUIRE(lab_curve_thin(&figure, &figure.curve[0], &out));
+    CHECK(out.count <= LAB_SHOWN && is_part(&out));
+    CHECK_INT(count_of(&out, 7.0) + count_of(&out, 0.5), 2);
+    while (early < out.count && out.x[early] < 100.0)
+        early++;
+    CHECK_INT(early, 100);
+    free(out.x);
+    free(out.y);
+    lab_figure_clear(&figure);
+}
+
+/* Points that are not drawn break the line of what is kept, too; where x falls, pieces have as many points each. */
+TEST(thinned_curves_keep_their_gaps)
+{
+    static LabFigure figure;
+    LabCurve out;
+    make_long_curve(&figure);
+    LabCurve *curve = &figure.curve[0];
+    curve->y[5000] = NAN;
+    for (int k = 6000; k < 7000; k++)
+        curve->y[k] = NAN;
+    REQUIRE(lab_curve_thin(&figure, curve, &out));
+    int gaps = 0, first = -1, last = -1;
+    for (int k = 0; k < out.count; k++)
+        if (isnan(out.y[k])) {
+            gaps++;
+            first = first < 0 ? (int)out.x[k] : first;
+            last = (int)out.x[k];
+        }
+    CHECK_INT(first, 5000);
+    CHECK(last > 6900 && gaps > 10 && gaps < 100);
+    free(out.x);
+    free(out.y);
+    for (int k = 0; k < LONG; k++) {
+        curve->x[k] = -curve->x[k];
+        curve->y[k] = long_y[k];
+    }
+    REQUIRE(lab_curve_thin(&figure, curve, &out));
+    CHECK(out.count <= LAB_SHOWN && out.count > LAB_SHOWN / 3);
+    CHECK_INT(count_of(&out, 7.0) + count_of(&out, 0.5), 2);
+    free(out.x);
+    free(out.y);
+    lab_figure_clear(&figure);
+}
+
+TEST(pages_are_thinned_and_stores_are_not)
+{
+    static LabSet set, read;
+    bool found = false;
+    char *page;
+    size_t size;
+    set = (LabSet){.title = "long", .kind = "bench", .dir = "long", .complete = true};
+    REQUIRE_OK(lab_set_open(&set, true));
+    lab_set_add_table(&set, "a table", "a");
+    make_long_curve(lab_set_add_figure(&set, "a figure", "x", "y"));
+    CHECK_OK(lab_store_write(&set));
+    CHECK_OK(lab_page_write(&set));
+    read = (LabSet){.title = "long", .dir = "long"};
+    CHECK_OK(lab_store_read_shown(&read, &found));
+    REQUIRE(found && read.figure_count == 1);
+    CHECK_INT(read.figures[0]->curve[0].count, LONG);
+    REQUIRE_OK(talus_read_file("long/report.html", 1 << 24, &page, &size));
+    const char *x = strstr(page, "\"wave\""), *end = x ? strchr(x, ']') : NULL;
+    int commas = 0;
+    REQUIRE(end);
+    for (; x < end; x++)
+        commas += *x == ',';
+    CHECK(commas > LAB_SHOWN / 3 && commas <= LAB_SHOWN);
+    talus_release(page);
+    lab_set_clear(&set);
+    lab_set_clear(&read);
+}
+
 int main(void)
 {
+    RUN(thinned_curves_keep_their_extremes);
+    RUN(thinned_curves_keep_the_first_decades);
+    RUN(thinned_curves_keep_their_gaps);
+    RUN(pages_are_thinned_and_stores_are_not);
     RUN(a_row_without_a_share_has_no_deadline);
     RUN(verdicts_show_the_residuals_that_are_known);
     RUN(tron_crashes_only_if_it_does_itself);

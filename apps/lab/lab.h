@@ -297,6 +297,12 @@ typedef struct LabFigure {
 void lab_figure_add(LabFigure *figure, const char *name, const double *x, const double *y,
                     int count);
 void lab_figure_clear(LabFigure *figure);
+enum {
+    LAB_SHOWN = 1000
+}; /* maximum number of points of a curve on a page, those that break its line aside */
+/* Writes the points of a curve of the figure that a page shows, extremes among them, to *out, whose x and y the caller
+ * frees. Returns false, and leaves *out as it is, if the page shows all. */
+bool lab_curve_thin(const LabFigure *figure, const LabCurve *curve, LabCurve *out);
 
 /* A solution that lab_set_search found. */
 typedef struct LabSolution {

@@ -281,7 +281,8 @@ static void run_parts(Session *session)
             add_verdict_row(session, &parts[i], counts);
         }
     }
-    lab_set_add_note(&session->set, "All in %.1f s.", talus_now() - begun);
+    lab_set_add_note(&session->set, "Made in %.1f s; what was stored is not run again.",
+                     talus_now() - begun);
 }
 
 static void begin_page(Session *session)
