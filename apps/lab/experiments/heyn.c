@@ -437,8 +437,8 @@ static void conclude_1(LabSet *set, int divisor)
     }
     for (int i = 0; i < LAB_COUNT(jacobis); i++)
         jacobis[i] = find_heyn_1_result(set, JACOBI_1000 + i, divisor);
-    add_problems_table(set, paper_contacts_1, divisor);
     add_table_1(set, divisor, best);
+    add_problems_table(set, paper_contacts_1, divisor);
     add_iterations_table(set, labels, LAB_COUNT(curves));
     course = heyn_add_gap_figure(set, 0, "Fig. 4", labels, LAB_COUNT(curves));
     if (divisor == 1)
