@@ -73,6 +73,7 @@ static const BenchCase cases[] = {STATE("1"),
 static const BenchRun runs[] = {
     RUN("cpg", 5000, BOUNDS | PYRAMIDS),
     RUN(CPG_PAPER, 5000, BOUNDS | PYRAMIDS),
+    RUN(CPG_ONE, 5000, BOUNDS),
     RUN("pgs", 5000, BOUNDS | PYRAMIDS),
     RUN("ssn", 200, BOUNDS | PYRAMIDS),
     RUN(SSN_PLAIN, 200, BOUNDS | PYRAMIDS),
@@ -83,6 +84,9 @@ static const BenchRun runs[] = {
     RUN("newton-path", 10000, PIVOTED),
     RUN("gs-ssn", 5000, BOUNDS | PYRAMIDS | SMALL_STATES(SMALL_PYRAMID)),
     RUN("newton-al", 200, ALL_STATES(FRICTIONLESS)),
+    RUN("amg", 300, BOUNDS),
+    RUN(AMG_REJECT, 300, BOUNDS),
+    RUN(AMG_PROJECT, 300, BOUNDS),
     RUN("bgs-enum", 5000, PYRAMIDS),
     RUN("gs-disc", 5000, CONES),
     RUN("prox", 200, CONES),
@@ -305,6 +309,7 @@ static void conclude(LabSet *set, int divisor)
     add_fig_4_table(set);
     add_hybrid_table(set);
     add_small_table(set);
+    preclik_add_figures(set);
     preclik_add_claims(set);
     if (divisor > 1)
         return;
