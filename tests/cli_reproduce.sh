@@ -28,7 +28,12 @@ for name in mprgp negrut; do
     [ "$(grep -cE "^(holds|holds in part|does not hold) +$name " table)" -ge 2 ] || fail "statements of $name: $(cat table)"
 done
 grep '^not judged' table && fail "statements without a verdict: $(cat table)"
-contains one/results.json "mprgp: Fig. 1: bodies and contacts"
+for figure in "1: bodies and contacts" "2: iterations and products of a step" "3: state of the grains"; do
+    contains one/results.json "mprgp: Fig. $figure"
+done
+for lemma in 2 3 4; do
+    grep -qE "^(holds|holds in part) +mprgp .*Lemma $lemma\)" table || fail "no Lemma $lemma: $(cat table)"
+done
 contains one/results.json '"negrut: Penetration over time"'
 contains one/results.json "negrut: Penetration over time: mean overlap over size in each tenth of the flow"
 grep -qE '^\| method \| backend \| threads ' one/negrut/tables.md || fail "no threads: $(cat one/negrut/tables.md)"
