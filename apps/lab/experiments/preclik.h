@@ -70,7 +70,7 @@ typedef struct Decay {
 /* Evaluates the trace of a result. */
 Decay preclik_find_decay(const LabResult *r);
 
-/* Adds a table of the paper's statements, each judged by the results. */
+/* Adds the paper's statements, but those about Newton's method, each judged by the results. */
 void preclik_add_claims(LabSet *set);
 
 /* ---- preclik_newton.c ---- */

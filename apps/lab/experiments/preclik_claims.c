@@ -492,7 +492,6 @@ void preclik_add_claims(LabSet *set)
     claim_beginning(set, "at first PGS's residual falls faster than CPG's", LAB_NATURAL_MAX);
     claim_beginning(set, "at first PGS's velocity error falls faster than CPG's",
                     LAB_VELOCITY_ERROR);
-    preclik_add_newton_claims(set);
     claim_failure_at_strong_friction(set);
     claim_convex(set);
     claim_multigrid(set);

@@ -49,7 +49,8 @@ static void add_curve(LabFigure *f, const LabSet *set, int model, const char *so
         x[count] = at;
         y[count++] = value;
     }
-    lab_figure_add(f, name, x, y, count);
+    if (count > 0)
+        lab_figure_add(f, name, x, y, count);
     free(x);
 }
 
