@@ -324,7 +324,7 @@ typedef struct LabSearch {
     int solutions;
 } LabSearch;
 
-enum { LAB_NOTES = 96, LAB_FIGURES = 64 }; /* maximum numbers in a set */
+enum { LAB_NOTES = 96, LAB_FIGURES = 128 }; /* maximum numbers in a set */
 
 /* The results of one call of `talus solve` or `talus bench`, with all that the report shows. */
 typedef struct LabSet {
