@@ -400,7 +400,7 @@ static void claim_multigrid(LabSet *set)
             set,
             &(Claim){.subject = preclik_models[model],
                      .statement = "multigrid does not improve on Gauss-Seidel",
-                     .rule = "amg as in the paper (correction=reject or project, truncate=off) "
+                     .rule = "amg with the paper's corrections (reject or project, truncate=off) "
                              "needs more work than PGS, levels included, to all marks that one "
                              "of them reaches; in part: to half of them"},
             missing || marks == 0 ? CLAIM_UNJUDGED
