@@ -17,7 +17,7 @@ depends() {
     case $1 in
     heyn-*) echo apps/lab/experiments/heyn.c apps/lab/experiments/heyn_faces.c src/solvers/first_order src/solvers/face src/linalg/ldl.c scenes/settle-box.json scenes/settle-cylinder.json scenes/heavy-on-light.json ;;
     negrut) echo apps/lab/experiments/worlds_negrut.c src/solvers/sweep src/solvers/first_order scenes/hourglass.json ;;
-    petra-*) echo apps/lab/experiments/petra.c apps/lab/experiments/worlds_petra.c apps/lab/experiments/petra_tables.c src/solvers/ipm src/solvers/tao src/solvers/first_order src/linalg scenes/pebble-bed.json scenes/pebble-drop.json ;;
+    petra-*) echo apps/lab/experiments/petra.c apps/lab/experiments/petra.h apps/lab/experiments/worlds_petra.c apps/lab/experiments/petra_runs.c apps/lab/experiments/petra_tables.c apps/lab/experiments/petra_claims.c src/solvers/ipm src/solvers/tao src/solvers/first_order src/linalg scenes/pebble-bed.json scenes/pebble-drop.json ;;
     mprgp) echo apps/lab/experiments/worlds_pospisil.c src/solvers/face src/backend/cuda scenes/impact.json ;;
     preclik) echo apps/lab/experiments/preclik.c apps/lab/experiments/preclik_claims.c src/solvers/sweep src/solvers/newton src/solvers/pivot src/linalg scenes/settle-box.json ;;
     esac
