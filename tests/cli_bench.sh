@@ -110,7 +110,7 @@ grep -q 'TRON: .*budget' table && fail "petra-opt: TRON ended by its rule: $(gre
 for solver in ipm-hsd ipm-soc; do
     grep -q "^disc,$solver,converged," three/table-3.csv || fail "discs: $(cat three/table-3.csv)"
 done
-grep -q '[0-9a-z]  *not judged  ' table && ! grep -q 'not in this build' table && fail "petra-opt: $(grep 'not judged' table)"
+grep -q '[0-9a-z)]  *not judged  ' table && ! grep -q 'not in this build' table && fail "petra-opt: $(grep 'not judged' table)"
 for file in three/table-1.csv three/table-2.csv; do
     for solver in ipm-chol ipm-aug ipm-hsd apgd lbfgs-fb; do
         grep -q "^$solver,converged," $file || fail "no row $solver: $(cat $file)"
