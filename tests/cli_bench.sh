@@ -106,6 +106,11 @@ for title in "Table 4: 60 pebbles, h 0.01, 360 unknowns in the primal, 1500 in t
     contains table "$title"
 done
 grep -q 'in the paper\|paper:' table && fail "figures of the paper beside quick petra-opt"
+grep -q 'TRON: .*budget' table && fail "petra-opt: TRON ended by its rule: $(grep TRON: table)"
+for solver in ipm-hsd ipm-soc; do
+    grep -q "^disc,$solver,converged," three/table-3.csv || fail "discs: $(cat three/table-3.csv)"
+done
+grep -q '[0-9a-z)]  *not judged  ' table && ! grep -q 'not in this build' table && fail "petra-opt: $(grep 'not judged' table)"
 for file in three/table-1.csv three/table-2.csv; do
     for solver in ipm-chol ipm-aug ipm-hsd apgd lbfgs-fb; do
         grep -q "^$solver,converged," $file || fail "no row $solver: $(cat $file)"

@@ -33,7 +33,7 @@ typedef struct Part {
 static const Part parts[] = {
     {"heyn-2012", "heyn-1", 150.0, 1.5},     {"heyn-2012", "heyn-2", 400.0, 10.0},
     {"heyn-2012", "heyn-3", 400.0, 4.0},     {"negrut-2009", "negrut", 250.0, 4.0},
-    {"petra-2009", "petra-opt", 200.0, 1.5}, {"petra-2009", "petra-sim", 7500.0, 10.0},
+    {"petra-2009", "petra-opt", 270.0, 2.0}, {"petra-2009", "petra-sim", 8500.0, 10.0},
     {"pospisil-2015", "mprgp", 900.0, 0.5},  {"preclik-2009", "preclik", 120.0, 2.0},
 };
 
