@@ -3,7 +3,8 @@
 #     papers.sh keep [--commit REV] DIR [NAME...]
 #                                     takes the tables of experiments from DIR, which `talus reproduce --out DIR` has written, all or
 #                                     those named, as results of the present commit, or of REV if an earlier build has made them;
-#                                     then writes the pages
+#                                     then writes the pages. DIR/report.html becomes docs/papers/report.html if it shows all
+#                                     experiments of which results are kept
 #     papers.sh                       writes the pages
 #     papers.sh --check               fails if a page has other tables, or does not say how old results are
 # In a page, <!-- table: NAME: TITLE --> is followed by the table whose title begins with TITLE, <!-- about: NAME --> by where the results
@@ -120,6 +121,15 @@ if [ "${1:-}" = keep ]; then
         [ -f "$from/$name/tables.md" ] || continue
         { printf 'commit %s\n\n' "$commit" && cat "$from/$name/tables.md"; } >"$kept/$name.md"
     done
+    whole=$from/report.html
+    for file in "$kept"/*.md; do
+        ! [ -f "$whole" ] || grep -qF "\"$(basename "$file" .md): " "$whole" || whole=
+    done
+    if [ -f "$whole" ]; then
+        cp "$whole" "$root/docs/papers/report.html"
+    else
+        echo "papers.sh: $from/report.html does not show all experiments of which results are kept: docs/papers/report.html is left as it is" >&2
+    fi
 fi
 status=0
 for page in "$root"/docs/papers/*.md; do
