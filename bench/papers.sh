@@ -28,10 +28,10 @@ depends() {
     case $1 in
     heyn-*) echo $lab/experiment_run.c $lab/heyn.c $lab/heyn_figures.c $lab/heyn_faces.c src/solvers/first_order src/solvers/face src/linalg/ldl.c src/linalg/ldl_form.c src/linalg/sparse.c scenes/settle-box.json scenes/settle-cylinder.json scenes/heavy-on-light.json ;;
     negrut) echo $lab/worlds_measure.c $lab/worlds_negrut.c src/solvers/sweep src/solvers/first_order src/backend/cuda src/engine/cuda scenes/hourglass.json ;;
-    petra-opt) echo $lab/experiment_run.c $lab/petra.c $lab/petra.h $lab/petra_tables.c $lab/petra_claims.c src/solvers/ipm src/solvers/tao src/solvers/first_order src/linalg scenes/pebble-drop.json ;;
+    petra-opt) echo $lab/experiment_run.c $lab/petra.c src/solvers/ipm src/solvers/tao src/solvers/first_order src/linalg scenes/pebble-drop.json ;;
     petra-sim) echo $lab/worlds_measure.c $lab/worlds_petra.c $lab/petra.h $lab/petra_runs.c $lab/petra_tables.c $lab/petra_claims.c src/solvers/ipm src/solvers/tao src/solvers/first_order src/linalg scenes/pebble-bed.json scenes/pebble-drop.json ;;
-    mprgp) echo $lab/worlds_measure.c $lab/worlds_pospisil.c $lab/pospisil_lemmas.c src/solvers/face src/backend/cuda src/engine/cuda scenes/impact.json ;;
-    preclik) echo $lab/experiment_run.c $lab/preclik.c $lab/preclik_claims.c $lab/preclik_newton.c $lab/preclik_figures.c src/solvers/sweep src/solvers/newton src/solvers/pivot src/solvers/multigrid src/solvers/face src/solvers/first_order src/linalg scenes/settle-box.json ;;
+    mprgp) echo $lab/worlds_measure.c $lab/worlds_pospisil.c $lab/pospisil_lemmas.c $lab/correlation.c src/solvers/face src/solvers/first_order src/backend/cuda src/engine/cuda scenes/impact.json ;;
+    preclik) echo $lab/experiment_run.c $lab/preclik.h $lab/preclik.c $lab/preclik_claims.c $lab/preclik_newton.c $lab/preclik_figures.c src/solvers/sweep src/solvers/newton src/solvers/pivot src/solvers/multigrid src/solvers/face src/solvers/first_order src/linalg scenes/settle-box.json ;;
     esac
     echo src/solvers/driver src/sets src/backend/cpu src/engine/cpu src/problem src/world src/collide
 }

@@ -150,6 +150,7 @@ static TalusStatus run_worlds(const Session *session, const Part *part, const Wo
                               LabSet *set)
 {
     static Worlds w;
+    int simulated = 0;
     bool found = false;
     TALUS_TRY(lab_set_open(set, true));
     if (!options.fresh)
@@ -168,6 +169,7 @@ static TalusStatus run_worlds(const Session *session, const Part *part, const Wo
                  .quiet = options.quiet || options.quick,
                  .dir = set->dir,
                  .keep_runs = true,
+                 .simulated = &simulated,
                  .set = set};
     const int code = worlds_run_rows(&w, &row, 1);
     if (cli_stop_signal())
@@ -176,7 +178,7 @@ static TalusStatus run_worlds(const Session *session, const Part *part, const Wo
         return TALUS_ERR_CANCELLED; /* it has printed why */
     set->complete = true;
     TALUS_TRY(lab_page_write(set));
-    TALUS_TRY(write_markdown(session, part, set, false));
+    TALUS_TRY(write_markdown(session, part, set, simulated == 0));
     return lab_store_write(set); /* at last: a later call takes what is stored for the whole */
 }
 
