@@ -217,16 +217,27 @@ static void unpack_run(const double *values, int rows, PetraRun *run)
     run->count = rows;
 }
 
-/* Makes the run, and solves the step after it for its infeasibility. */
-static TalusStatus simulate_run(const Petra *p, PetraRun *run)
+/* Sets the infeasibility of a run by a solve of the step after it; NAN if that fails, which is no failure of the run. */
+static TalusStatus measure_infeasibility(const Worlds *w, TalusWorld *world, PetraRun *run)
 {
     PetraSolve last;
+    TalusStatus status = solve_next(w, world, run->method, &last);
+    run->infeasibility = status == TALUS_OK ? last.infeasibility : NAN;
+    if (status == TALUS_OK || status == TALUS_ERR_CANCELLED)
+        return status;
+    worlds_print_line(w, "petra-sim: %d pebbles, %s, the step after the last: %s", run->pebbles,
+                      run->method->label, talus_error());
+    return TALUS_OK;
+}
+
+/* Makes the run, and measures its infeasibility. */
+static TalusStatus simulate_run(const Petra *p, PetraRun *run)
+{
     TalusWorld *world = NULL;
     size_t before = talus_memory_now();
     TALUS_TRY(open_vessel(p->w, run->method, run->pebbles, run->nudged, &world));
     TalusStatus status = run_to_rest(p->w, world, before, run);
-    TALUS_THEN(status, solve_next(p->w, world, run->method, &last));
-    run->infeasibility = status == TALUS_OK ? last.infeasibility : NAN;
+    TALUS_THEN(status, measure_infeasibility(p->w, world, run));
     talus_world_destroy(world);
     return status;
 }
