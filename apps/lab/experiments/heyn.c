@@ -704,6 +704,7 @@ static Finding judge_settling(const Comparison *c, int p)
 
 /* What happens to the open contacts of a result once its gap is at most the judged one. */
 typedef struct Unrest {
+    bool reached; /* the gap; else there is nothing to measure */
     double range; /* of their number */
     int swaps;    /* rows of the trace with as many of them as the row before, but others */
 } Unrest;
@@ -711,8 +712,11 @@ typedef struct Unrest {
 static Unrest measure_unrest(const LabResult *r, double best)
 {
     double least = INFINITY, most = -INFINITY;
-    Unrest unrest = {0.0, 0};
+    Unrest unrest = {.reached = false};
     const double from = count_iterations_to(r, best, judged_gap);
+    if (!isfinite(from))
+        return unrest;
+    unrest.reached = true;
     for (int k = 0; k < r->trace.count; k++) {
         const double *row = r->trace.row[k];
         if (row[LAB_ITERATION] < from)
@@ -726,55 +730,94 @@ static Unrest measure_unrest(const LabResult *r, double best)
     return unrest;
 }
 
-/* Returns the larger range, and all swaps, of gpminres and kucera on case p. */
-static Unrest measure_unrest_of_both(const Comparison *c, int p)
+/* Measures gpminres and kucera on each bed: the larger range and all swaps of the two. Returns true if both reach the
+ * judged gap on each. */
+static bool measure_unrest_of_beds(const Comparison *c, Unrest unrest[CASES])
 {
-    double best = experiment_best_objective(c->set, p);
-    Unrest gpminres = measure_unrest(c->r[p][GPMINRES], best),
-           kucera = measure_unrest(c->r[p][KUCERA], best);
-    return (Unrest){fmax(gpminres.range, kucera.range), gpminres.swaps + kucera.swaps};
+    bool reached = true;
+    for (int p = 0; p < CASES; p++) {
+        double best = experiment_best_objective(c->set, p);
+        Unrest gpminres = measure_unrest(c->r[p][GPMINRES], best),
+               kucera = measure_unrest(c->r[p][KUCERA], best);
+        unrest[p] = (Unrest){gpminres.reached && kucera.reached, fmax(gpminres.range, kucera.range),
+                             gpminres.swaps + kucera.swaps};
+        reached = reached && unrest[p].reached;
+    }
+    return reached;
+}
+
+static Finding find_missing_gap(void)
+{
+    return make_finding(CLAIM_UNJUDGED, "not all come to a gap of %g", judged_gap);
 }
 
 /* Whether the number of open contacts still changes near the optimum, and more on the largest bed. */
 static Finding judge_unsettled(const Comparison *c, int p)
 {
-    double range[CASES];
+    Unrest unrest[CASES];
     int changing = 0;
-    for (p = 0; p < CASES; p++) {
-        range[p] = measure_unrest_of_both(c, p).range;
-        changing += range[p] > 0.0;
-    }
+    if (!measure_unrest_of_beds(c, unrest))
+        return find_missing_gap();
+    for (p = 0; p < CASES; p++)
+        changing += unrest[p].range > 0.0;
     return make_finding(
-        claim_if_whole(changing == CASES && range[CASES - 1] > range[0], changing > 0),
-        "ranges over %.0f, %.0f, %.0f contacts", range[0], range[1], range[2]);
+        claim_if_whole(changing == CASES && unrest[CASES - 1].range > unrest[0].range,
+                       changing > 0),
+        "ranges over %.0f, %.0f, %.0f contacts", unrest[0].range, unrest[1].range, unrest[2].range);
 }
 
-/* Whether other contacts are open near the optimum while their number stays. */
+/* Whether other contacts are open near the optimum while their number stays: one such row is enough, but where there is
+ * none all must have been near. */
 static Finding judge_contents(const Comparison *c, int p)
 {
-    int swaps[CASES];
+    Unrest unrest[CASES];
+    bool reached = measure_unrest_of_beds(c, unrest);
+    int swaps = 0;
     for (p = 0; p < CASES; p++)
-        swaps[p] = measure_unrest_of_both(c, p).swaps;
-    return make_finding(claim_if(swaps[0] + swaps[1] + swaps[2] > 0), "%d, %d, %d rows", swaps[0],
-                        swaps[1], swaps[2]);
+        swaps += unrest[p].swaps;
+    if (!reached && swaps == 0)
+        return find_missing_gap();
+    return make_finding(claim_if(swaps > 0), "%d, %d, %d rows", unrest[0].swaps, unrest[1].swaps,
+                        unrest[2].swaps);
+}
+
+/* Returns the gap that jacobi comes to on every bed; NAN if that of a bed is unknown. */
+static double get_common_gap(const Comparison *c)
+{
+    double common = 0.0;
+    for (int p = 0; p < CASES; p++) {
+        const LabResult *jacobi = c->r[p][JACOBI];
+        double gap = heyn_get_gap(jacobi, jacobi->iterations, experiment_best_objective(c->set, p));
+        common = gap > common || isnan(gap) ? gap : common;
+    }
+    return common;
+}
+
+/* Returns the iterations of a method to this gap on the largest bed, over those on the smallest; NAN if it does not
+ * come to it on each bed. */
+static double get_growth(const Comparison *c, int method, double gap)
+{
+    double iterations[CASES];
+    for (int p = 0; p < CASES; p++) {
+        iterations[p] =
+            count_iterations_to(c->r[p][method], experiment_best_objective(c->set, p), gap);
+        if (!isfinite(iterations[p]))
+            return NAN;
+    }
+    return iterations[CASES - 1] / fmax(iterations[0], 1.0);
 }
 
 /* Whether jacobi needs more and more iterations with the size, far more than the others, to the gap that it comes to on
  * every bed. */
 static Finding judge_scaling(const Comparison *c, int p)
 {
-    double gap = 0.0, growth[COMPARED], other = 0.0;
-    for (p = 0; p < CASES; p++) {
-        const LabResult *jacobi = c->r[p][JACOBI];
-        gap = fmax(gap,
-                   heyn_get_gap(jacobi, jacobi->iterations, experiment_best_objective(c->set, p)));
-    }
+    double gap = get_common_gap(c), growth[COMPARED], other = 0.0;
+    (void)p; /* all cases */
     for (int i = 0; i < COMPARED; i++) {
-        double iterations[CASES];
-        for (p = 0; p < CASES; p++)
-            iterations[p] =
-                count_iterations_to(c->r[p][i], experiment_best_objective(c->set, p), gap);
-        growth[i] = iterations[CASES - 1] / fmax(iterations[0], 1.0);
+        growth[i] = get_growth(c, i, gap);
+        if (isnan(growth[i]))
+            return make_finding(CLAIM_UNJUDGED, "%s does not come to a gap of %.2g on each bed",
+                                method_names[i], gap);
         other = i == JACOBI ? other : fmax(other, growth[i]);
     }
     return make_finding(claim_if_whole(growth[JACOBI] >= 2.0 * other, growth[JACOBI] > other),
@@ -967,7 +1010,7 @@ static Finding judge_degradation(const Comparison *c, int p)
     double kucera = get_degradation(c, KUCERA);
     (void)p; /* all cases */
     if (!isfinite(gpminres) || isnan(spg) || isnan(kucera))
-        return make_finding(CLAIM_UNJUDGED, "not all come to a gap of %g", judged_gap);
+        return find_missing_gap();
     double other = fmin(spg, kucera);
     return make_finding(claim_if_whole(gpminres < 0.95 * other, gpminres < 1.05 * other),
                         "%.2f times (gpminres), %.2f (spg), %.2f (kucera)", gpminres, spg, kucera);
