@@ -264,8 +264,8 @@ static void add_table_1(LabSet *set, int divisor, double best)
     }
 }
 
-/* How much sooner `solver` reaches the final objective of jacobi: at most a twentieth of the iterations and less time
- * are asked for. */
+/* How much sooner `solver` reaches the final objective of jacobi: half of the paper's factors, 43 of iterations and 14 of
+ * time, are asked for. */
 static Finding judge_overtaking(const LabResult *solver, const LabResult *jacobi)
 {
     if (!solver || !jacobi)
@@ -275,7 +275,7 @@ static Finding judge_overtaking(const LabResult *solver, const LabResult *jacobi
         return make_finding(CLAIM_FAILS, "not reached in %d iterations", solver->iterations);
     double fewer = jacobi->iterations / fmax(row[LAB_ITERATION], 1.0);
     double faster = jacobi->seconds / row[LAB_SECONDS];
-    return make_finding(claim_if_whole(fewer >= 20.0 && faster > 1.0, fewer > 1.0),
+    return make_finding(claim_if_whole(fewer >= 21.5 && faster >= 7.0, fewer > 1.0 && faster > 1.0),
                         "after %.0f iterations of %d: %.0f times fewer, %.1f times faster",
                         row[LAB_ITERATION], jacobi->iterations, fewer, faster);
 }
@@ -369,11 +369,15 @@ static void claim_overtakes(LabSet *set, int divisor)
     const LabResult *jacobi = find_heyn_1_result(set, JACOBI_43000, divisor);
     Finding paper = judge_overtaking(find_heyn_1_result(set, LONG, divisor), jacobi),
             ours = judge_overtaking(find_heyn_1_result(set, OUR_LONG, divisor), jacobi);
-    add_claim(set,
-              &(Claim){.statement = "GPMINRES has Jacobi's 43,000-iteration objective in 43 "
-                                    "times fewer iterations, 14 times faster",
-                       .rule = "at least 20 times fewer iterations, and faster; in part: fewer"},
-              &paper, &ours);
+    add_claim(
+        set,
+        &(Claim){
+            .statement = "GPMINRES has Jacobi's 43,000-iteration objective in 43 "
+                         "times fewer iterations, 14 times faster",
+            .rule =
+                "half of each: at least 21.5 times fewer iterations and 7 times faster; in part: fewer "
+                "and faster"},
+        &paper, &ours);
 }
 
 /* Adds the paper's objectives of Table I to Fig. 4, above the smallest of them, row LONG. */
