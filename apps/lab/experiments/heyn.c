@@ -264,8 +264,8 @@ static void add_table_1(LabSet *set, int divisor, double best)
     }
 }
 
-/* How much sooner `solver` reaches the final objective of jacobi: half of the paper's factors, 43 of iterations and 14 of
- * time, are asked for. */
+/* How much sooner `solver` reaches the final objective of jacobi: half of the paper's factors, 43 of iterations and 14
+ * of time, are asked for. */
 static Finding judge_overtaking(const LabResult *solver, const LabResult *jacobi)
 {
     if (!solver || !jacobi)
@@ -996,8 +996,8 @@ static Finding judge_first_to_gap(const Comparison *c, int p)
 /* Traces have a row every 2 % of the iterations, or after a face of ten, so that a difference of 5 % says nothing. */
 static const double margin = 0.05;
 
-/* Returns the iterations of a method to the judged gap at the heaviest mass, over those at the lightest. INFINITY if the
- * gap is not reached at the heaviest, NAN if not at the lightest. */
+/* Returns the iterations of a method to the judged gap at the heaviest mass, over those at the lightest. INFINITY if
+ * the gap is not reached at the heaviest, NAN if not at the lightest. */
 static double get_degradation(const Comparison *c, int method)
 {
     const int last = CASES - 1;
