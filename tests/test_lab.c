@@ -267,6 +267,94 @@ TEST(without_results_nothing_is_judged)
     lab_set_clear(&set);
 }
 
+/* ---- statements of heyn-2012 on the three beds ---- */
+
+enum { BEDS = 3, METHODS = 4 };
+
+static const char *const heyn_methods[METHODS] = {"jacobi", "gpminres (paper)", "spg (paper)",
+                                                  "kucera (paper)"};
+
+/* Adds a result of three rows: the start, `reach` with the objective `end`, ten iterations later. The number of open
+ * contacts changes by `range` between the last two. */
+static void add_course(LabSet *set, int bed, const char *solver, int reach, double end, int range)
+{
+    add_result(set, bed, solver, LAB_BUDGET, 0.0);
+    LabResult *r = &set->results[set->result_count - 1];
+    free(r->trace.row);
+    r->trace = (LabTrace){.row = calloc(3, sizeof *r->trace.row), .count = 3, .capacity = 3};
+    for (int k = 0; k < 3; k++) {
+        double *row = r->trace.row[k];
+        row[LAB_ITERATION] = k == 0 ? 0.0 : k == 1 ? reach : reach + 10.0;
+        row[LAB_OBJECTIVE] = k ? end : 0.0;
+        row[LAB_PROJECTED_GRADIENT] = 1.0 / (1.0 + k);
+        row[LAB_OPEN] = k == 2 ? 10.0 + range : 10.0;
+    }
+    r->iterations = reach + 10;
+    r->objective = end;
+}
+
+/* How a method fares on the beds: it comes near the optimum, stays far from it or has no result. */
+typedef enum Fate { NEAR, FAR, ABSENT } Fate;
+
+/* What heyn-2 says if all methods come near but `method`, which fares like this on the smallest and the largest bed.
+ * The objective at the optimum is -1; jacobi, four times slower on the largest bed, ends at -0.9. */
+static void check_beds(int method, Fate smallest, Fate largest, const char *scales,
+                       const char *unsettled, const char *contents)
+{
+    static LabSet set;
+    TestProblem heap = make_heap(&(HeapOptions){1, 2, 1, 1, 0.3, 0.0, 0.0});
+    make_set(&set, BEDS, BEDS * (METHODS + 1));
+    for (int bed = 0; bed < BEDS; bed++) {
+        CHECK_OK(talus_problem_create(&heap.def, NULL, &set.problems[bed].problem));
+        add_result(&set, bed, "apgd", LAB_CONVERGED, 0.0);
+        set.results[set.result_count - 1].objective = -1.0;
+        for (int m = 0; m < METHODS; m++) {
+            const Fate fate = m != method       ? NEAR
+                              : bed == 0        ? smallest
+                              : bed == BEDS - 1 ? largest
+                                                : NEAR;
+            if (fate != ABSENT)
+                add_course(&set, bed, heyn_methods[m], m ? 50 : 50 << bed,
+                           fate == FAR ? -0.5
+                           : m         ? -1.0
+                                       : -0.9,
+                           bed + 1);
+        }
+    }
+    heyn_2.conclude(&set, 1);
+    CHECK_STR(
+        cell_of(&set, claims, "Jacobi scales much worse with the size than the other three", 1),
+        scales);
+    CHECK_STR(
+        cell_of(&set, claims,
+                "the size of the active set can be unsettled even as the objective approaches "
+                "the minimum, best seen on larger beds",
+                1),
+        unsettled);
+    CHECK_STR(cell_of(&set, claims,
+                      "even while its size is constant, the contents of the active set can change",
+                      1),
+              contents);
+    lab_set_clear(&set);
+    free_test_problem(&heap);
+}
+
+/* A method that does not come near on a bed says nothing about growth from bed to bed, nor about what happens there. */
+TEST(beds_are_compared_only_where_all_come_near)
+{
+    static const char unjudged[] = "not judged", holds[] = "holds", fails[] = "does not hold";
+    enum { GPMINRES = 1, SPG, KUCERA };
+    check_beds(GPMINRES, NEAR, NEAR, holds, holds, fails);
+    for (int bed = 0; bed < 3; bed++) { /* the smallest, the largest, both */
+        const Fate first = bed == 1 ? NEAR : FAR, last = bed == 0 ? NEAR : FAR;
+        check_beds(GPMINRES, first, last, unjudged, unjudged, unjudged);
+        check_beds(SPG, first, last, unjudged, holds, fails);
+        check_beds(KUCERA, first, last, unjudged, unjudged, unjudged);
+    }
+    for (int m = 0; m < METHODS; m++)
+        check_beds(m, NEAR, ABSENT, unjudged, unjudged, unjudged);
+}
+
 /* ---- widened worlds ---- */
 
 /* Three spheres in a row, a tenth of their radius apart: two contacts, and those of a rigid world are rigid. */
@@ -456,6 +544,7 @@ int main(void)
     RUN(multigrid_is_judged_by_its_work);
     RUN(plots_of_preclik_have_the_curves_of_its_figures);
     RUN(without_results_nothing_is_judged);
+    RUN(beds_are_compared_only_where_all_come_near);
     RUN(a_widened_world_keeps_its_compliance);
     return talus_test_result();
 }

@@ -264,8 +264,8 @@ static void add_table_1(LabSet *set, int divisor, double best)
     }
 }
 
-/* How much sooner `solver` reaches the final objective of jacobi: at most a twentieth of the iterations and less time
- * are asked for. */
+/* How much sooner `solver` reaches the final objective of jacobi: half of the paper's factors, 43 of iterations and 14
+ * of time, are asked for. */
 static Finding judge_overtaking(const LabResult *solver, const LabResult *jacobi)
 {
     if (!solver || !jacobi)
@@ -275,7 +275,7 @@ static Finding judge_overtaking(const LabResult *solver, const LabResult *jacobi
         return make_finding(CLAIM_FAILS, "not reached in %d iterations", solver->iterations);
     double fewer = jacobi->iterations / fmax(row[LAB_ITERATION], 1.0);
     double faster = jacobi->seconds / row[LAB_SECONDS];
-    return make_finding(claim_if_whole(fewer >= 20.0 && faster > 1.0, fewer > 1.0),
+    return make_finding(claim_if_whole(fewer >= 21.5 && faster >= 7.0, fewer > 1.0 && faster > 1.0),
                         "after %.0f iterations of %d: %.0f times fewer, %.1f times faster",
                         row[LAB_ITERATION], jacobi->iterations, fewer, faster);
 }
@@ -372,7 +372,8 @@ static void claim_overtakes(LabSet *set, int divisor)
     add_claim(set,
               &(Claim){.statement = "GPMINRES has Jacobi's 43,000-iteration objective in 43 "
                                     "times fewer iterations, 14 times faster",
-                       .rule = "at least 20 times fewer iterations, and faster; in part: fewer"},
+                       .rule = "half of each: at least 21.5 times fewer iterations and 7 times "
+                               "faster; in part: fewer and faster"},
               &paper, &ours);
 }
 
@@ -704,6 +705,7 @@ static Finding judge_settling(const Comparison *c, int p)
 
 /* What happens to the open contacts of a result once its gap is at most the judged one. */
 typedef struct Unrest {
+    bool reached; /* the gap; else there is nothing to measure */
     double range; /* of their number */
     int swaps;    /* rows of the trace with as many of them as the row before, but others */
 } Unrest;
@@ -711,8 +713,11 @@ typedef struct Unrest {
 static Unrest measure_unrest(const LabResult *r, double best)
 {
     double least = INFINITY, most = -INFINITY;
-    Unrest unrest = {0.0, 0};
+    Unrest unrest = {.reached = false};
     const double from = count_iterations_to(r, best, judged_gap);
+    if (!isfinite(from))
+        return unrest;
+    unrest.reached = true;
     for (int k = 0; k < r->trace.count; k++) {
         const double *row = r->trace.row[k];
         if (row[LAB_ITERATION] < from)
@@ -726,55 +731,94 @@ static Unrest measure_unrest(const LabResult *r, double best)
     return unrest;
 }
 
-/* Returns the larger range, and all swaps, of gpminres and kucera on case p. */
-static Unrest measure_unrest_of_both(const Comparison *c, int p)
+/* Measures gpminres and kucera on each bed: the larger range and all swaps of the two. Returns true if both reach the
+ * judged gap on each. */
+static bool measure_unrest_of_beds(const Comparison *c, Unrest unrest[CASES])
 {
-    double best = experiment_best_objective(c->set, p);
-    Unrest gpminres = measure_unrest(c->r[p][GPMINRES], best),
-           kucera = measure_unrest(c->r[p][KUCERA], best);
-    return (Unrest){fmax(gpminres.range, kucera.range), gpminres.swaps + kucera.swaps};
+    bool reached = true;
+    for (int p = 0; p < CASES; p++) {
+        double best = experiment_best_objective(c->set, p);
+        Unrest gpminres = measure_unrest(c->r[p][GPMINRES], best),
+               kucera = measure_unrest(c->r[p][KUCERA], best);
+        unrest[p] = (Unrest){gpminres.reached && kucera.reached, fmax(gpminres.range, kucera.range),
+                             gpminres.swaps + kucera.swaps};
+        reached = reached && unrest[p].reached;
+    }
+    return reached;
+}
+
+static Finding find_missing_gap(void)
+{
+    return make_finding(CLAIM_UNJUDGED, "not all come to a gap of %g", judged_gap);
 }
 
 /* Whether the number of open contacts still changes near the optimum, and more on the largest bed. */
 static Finding judge_unsettled(const Comparison *c, int p)
 {
-    double range[CASES];
+    Unrest unrest[CASES];
     int changing = 0;
-    for (p = 0; p < CASES; p++) {
-        range[p] = measure_unrest_of_both(c, p).range;
-        changing += range[p] > 0.0;
-    }
+    if (!measure_unrest_of_beds(c, unrest))
+        return find_missing_gap();
+    for (p = 0; p < CASES; p++)
+        changing += unrest[p].range > 0.0;
     return make_finding(
-        claim_if_whole(changing == CASES && range[CASES - 1] > range[0], changing > 0),
-        "ranges over %.0f, %.0f, %.0f contacts", range[0], range[1], range[2]);
+        claim_if_whole(changing == CASES && unrest[CASES - 1].range > unrest[0].range,
+                       changing > 0),
+        "ranges over %.0f, %.0f, %.0f contacts", unrest[0].range, unrest[1].range, unrest[2].range);
 }
 
-/* Whether other contacts are open near the optimum while their number stays. */
+/* Whether other contacts are open near the optimum while their number stays: one such row is enough, but where there is
+ * none all must have been near. */
 static Finding judge_contents(const Comparison *c, int p)
 {
-    int swaps[CASES];
+    Unrest unrest[CASES];
+    bool reached = measure_unrest_of_beds(c, unrest);
+    int swaps = 0;
     for (p = 0; p < CASES; p++)
-        swaps[p] = measure_unrest_of_both(c, p).swaps;
-    return make_finding(claim_if(swaps[0] + swaps[1] + swaps[2] > 0), "%d, %d, %d rows", swaps[0],
-                        swaps[1], swaps[2]);
+        swaps += unrest[p].swaps;
+    if (!reached && swaps == 0)
+        return find_missing_gap();
+    return make_finding(claim_if(swaps > 0), "%d, %d, %d rows", unrest[0].swaps, unrest[1].swaps,
+                        unrest[2].swaps);
+}
+
+/* Returns the gap that jacobi comes to on every bed; NAN if that of a bed is unknown. */
+static double get_common_gap(const Comparison *c)
+{
+    double common = 0.0;
+    for (int p = 0; p < CASES; p++) {
+        const LabResult *jacobi = c->r[p][JACOBI];
+        double gap = heyn_get_gap(jacobi, jacobi->iterations, experiment_best_objective(c->set, p));
+        common = gap > common || isnan(gap) ? gap : common;
+    }
+    return common;
+}
+
+/* Returns the iterations of a method to this gap on the largest bed, over those on the smallest; NAN if it does not
+ * come to it on each bed. */
+static double get_growth(const Comparison *c, int method, double gap)
+{
+    double iterations[CASES];
+    for (int p = 0; p < CASES; p++) {
+        iterations[p] =
+            count_iterations_to(c->r[p][method], experiment_best_objective(c->set, p), gap);
+        if (!isfinite(iterations[p]))
+            return NAN;
+    }
+    return iterations[CASES - 1] / fmax(iterations[0], 1.0);
 }
 
 /* Whether jacobi needs more and more iterations with the size, far more than the others, to the gap that it comes to on
  * every bed. */
 static Finding judge_scaling(const Comparison *c, int p)
 {
-    double gap = 0.0, growth[COMPARED], other = 0.0;
-    for (p = 0; p < CASES; p++) {
-        const LabResult *jacobi = c->r[p][JACOBI];
-        gap = fmax(gap,
-                   heyn_get_gap(jacobi, jacobi->iterations, experiment_best_objective(c->set, p)));
-    }
+    double gap = get_common_gap(c), growth[COMPARED], other = 0.0;
+    (void)p; /* all cases */
     for (int i = 0; i < COMPARED; i++) {
-        double iterations[CASES];
-        for (p = 0; p < CASES; p++)
-            iterations[p] =
-                count_iterations_to(c->r[p][i], experiment_best_objective(c->set, p), gap);
-        growth[i] = iterations[CASES - 1] / fmax(iterations[0], 1.0);
+        growth[i] = get_growth(c, i, gap);
+        if (isnan(growth[i]))
+            return make_finding(CLAIM_UNJUDGED, "%s does not come to a gap of %.2g on each bed",
+                                method_names[i], gap);
         other = i == JACOBI ? other : fmax(other, growth[i]);
     }
     return make_finding(claim_if_whole(growth[JACOBI] >= 2.0 * other, growth[JACOBI] > other),
@@ -949,28 +993,33 @@ static Finding judge_first_to_gap(const Comparison *c, int p)
                         reached ? method_names[first] : "none", leaders);
 }
 
-/* Returns the iterations of a method to the judged gap at the heaviest mass, over those at the lightest. INFINITY or
- * NAN if the gap is not reached. */
+/* Traces have a row every 2 % of the iterations, or after a face of ten, so that a difference of 5 % says nothing. */
+static const double margin = 0.05;
+
+/* Returns the iterations of a method to the judged gap at the heaviest mass, over those at the lightest. INFINITY if
+ * the gap is not reached at the heaviest, NAN if not at the lightest. */
 static double get_degradation(const Comparison *c, int method)
 {
     const int last = CASES - 1;
-    return count_iterations_to(c->r[last][method], experiment_best_objective(c->set, last),
-                               judged_gap) /
-           count_iterations_to(c->r[0][method], experiment_best_objective(c->set, 0), judged_gap);
+    double heaviest = count_iterations_to(c->r[last][method],
+                                          experiment_best_objective(c->set, last), judged_gap),
+           lightest = count_iterations_to(c->r[0][method], experiment_best_objective(c->set, 0),
+                                          judged_gap);
+    return isfinite(lightest) ? heaviest / lightest : NAN;
 }
 
-/* Whether gpminres degrades least. Leaves out jacobi, which does not reach the judged gap in 1,000 iterations. Traces
- * have a row every 2 % of the iterations, or after a face of ten, so that a difference of 5 % says nothing. */
+/* Whether gpminres degrades least. Leaves out jacobi, which does not reach the judged gap in 1,000 iterations. */
 static Finding judge_degradation(const Comparison *c, int p)
 {
     double gpminres = get_degradation(c, GPMINRES), spg = get_degradation(c, SPG);
     double kucera = get_degradation(c, KUCERA);
     (void)p; /* all cases */
     if (!isfinite(gpminres) || isnan(spg) || isnan(kucera))
-        return make_finding(CLAIM_UNJUDGED, "not all come to a gap of %g", judged_gap);
+        return find_missing_gap();
     double other = fmin(spg, kucera);
-    return make_finding(claim_if_whole(gpminres < 0.95 * other, gpminres < 1.05 * other),
-                        "%.2f times (gpminres), %.2f (spg), %.2f (kucera)", gpminres, spg, kucera);
+    return make_finding(
+        claim_if_whole(gpminres < (1.0 - margin) * other, gpminres < (1.0 + margin) * other),
+        "%.2f times (gpminres), %.2f (spg), %.2f (kucera)", gpminres, spg, kucera);
 }
 
 /* Whether all solvers are further from the optimum after 100 iterations for each larger mass, and jacobi is the
@@ -1011,7 +1060,8 @@ static void claim_diagonal(LabSet *set)
         }
         double without = count_iterations_to(plain, best, judged_gap),
                with = count_iterations_to(scaled, best, judged_gap);
-        faster += with < 0.98 * without;
+        missing += !isfinite(with) && !isfinite(without);
+        faster += with < (1.0 - margin) * without;
         used += (size_t)snprintf(text + used, sizeof text - used, "%s%.0f against %.0f",
                                  p ? ", " : "", with, without);
     }
@@ -1019,7 +1069,7 @@ static void claim_diagonal(LabSet *set)
                &(Claim){.statement = "the diagonal preconditioner improves P-SPG-FB, especially "
                                      "with many light objects and few heavy ones",
                         .rule = "with it fewer iterations to a gap of 1e-4 at each mass, by more "
-                                "than 2 %; in part: at one"},
+                                "than 5 %; in part: at one"},
                missing ? CLAIM_UNJUDGED : claim_if_whole(faster == set->problem_count, faster > 0),
                "iterations: %s", text);
 }

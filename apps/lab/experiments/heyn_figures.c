@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { POINTS = 400 }; /* maximum number of points of a curve, more than a page can tell apart */
-
 /* ---- figures of a result ---- */
 
 const double *heyn_find_returned_row(const LabResult *r, int iteration)
@@ -26,18 +24,6 @@ double heyn_get_gap(const LabResult *r, int iteration, double best)
 }
 
 /* ---- curves ---- */
-
-/* Adds a curve; of one with more than POINTS points as many, at equal distances in their order, with both ends. */
-static void add_thinned(LabFigure *f, const char *name, double *x, double *y, int count)
-{
-    int kept = count < POINTS ? count : POINTS;
-    for (int k = 0; k < kept && kept < count; k++) {
-        int from = (int)((long)k * (count - 1) / (kept - 1));
-        x[k] = x[from];
-        y[k] = y[from];
-    }
-    lab_figure_add(f, name, x, y, kept);
-}
 
 /* Returns what a figure shows of a result at an iteration; best: the smallest objective of all results. */
 typedef double Ordinate(const LabResult *r, int iteration, double best);
@@ -80,7 +66,7 @@ static LabFigure *add_course_figure(LabSet *set, int problem, const char *title,
             x[points] = fmax(r->trace.row[k][LAB_ITERATION], 1.0);
             y[points] = get(r, (int)r->trace.row[k][LAB_ITERATION], best);
         }
-        add_thinned(f, r->solver, x, y, points);
+        lab_figure_add(f, r->solver, x, y, points);
         free(x);
     }
     return f;
@@ -124,7 +110,7 @@ LabFigure *heyn_add_impulse_figure(LabSet *set, const char *const *labels, int c
             x[k] = r->impulse_rank[k];
             y[k] = r->impulse[k];
         }
-        add_thinned(f, r->solver, x, y, r->impulse_count);
+        lab_figure_add(f, r->solver, x, y, r->impulse_count);
     }
     return f;
 }
