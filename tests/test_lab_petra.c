@@ -165,6 +165,131 @@ TEST(statements_hold_for_runs_like_the_papers)
     end();
 }
 
+static PetraRun *find_run(const PetraMethod *m, int pebbles)
+{
+    for (int i = 0; i < petra.runs; i++)
+        if (petra.run[i].method == m && petra.run[i].pebbles == pebbles)
+            return &petra.run[i];
+    return NULL;
+}
+
+/* Checks the statement after a change of the paper's runs by `change`. */
+static void check_changed(void (*change)(void), const char *statement, const char *verdict)
+{
+    begin(false);
+    add_paper_runs();
+    change();
+    petra_report(&petra);
+    check_verdict(&set, statement, verdict);
+    end();
+}
+
+/* What is said of a factor of the paper if a step of the method takes `factor` times as long as Cholesky's. */
+static void check_factor(const PetraMethod *m, double factor, const char *statement,
+                         const char *verdict)
+{
+    begin(false);
+    add_run(&chol, 800, 1.0, 1e6);
+    add_run(m, 800, factor, 1e6);
+    petra_report(&petra);
+    check_verdict(&set, statement, verdict);
+    end();
+}
+
+TEST(factors_are_judged_from_both_sides)
+{
+    static const struct {
+        const PetraMethod *method;
+        double low, high;
+        const char *statement;
+    } rows[] = {{&ma27, 3.2, 12.8,
+                 "a step by MA27's augmented system takes 6.4 times as long as by Cholesky"},
+                {&blmvm, 1.1, 2.4, "a step by BLMVM takes 1.2 times as long as by Cholesky"},
+                {&tron, 11.5, 46.0, "a step by TRON takes 23 times as long as by Cholesky"},
+                {&mosek, 54.5, 218.0, "a step by MOSEK takes 109 times as long as by Cholesky"}};
+    for (int i = 0; i < LAB_COUNT(rows); i++) {
+        check_factor(rows[i].method, 0.99 * rows[i].low, rows[i].statement, "holds in part");
+        check_factor(rows[i].method, 1.01 * rows[i].low, rows[i].statement, "holds");
+        check_factor(rows[i].method, 0.99 * rows[i].high, rows[i].statement, "holds");
+        check_factor(rows[i].method, 1.01 * rows[i].high, rows[i].statement, "holds in part");
+        check_factor(rows[i].method, 0.9, rows[i].statement, "does not hold");
+    }
+}
+
+static const char precision[] = "interior points achieve far higher precision than BLMVM and TRON";
+static const char memory[] = "both interior points need 2 to 3 times the memory of BLMVM";
+static const char factor[] = "Cholesky is consistently 7 times faster than MA27's system, and "
+                             "sometimes more than 20 times";
+static const char energies[] = "energies by all solvers differ by less than 1.5 % until rest";
+
+static void lose_infeasibility(void)
+{
+    find_run(&chol, 1600)->infeasibility = NAN;
+}
+
+static void fail_blmvm(void)
+{
+    find_run(&blmvm, 3200)->failed = true;
+}
+
+static void spoil_ma27(void)
+{
+    find_run(&ma27, 1600)->infeasibility = 1.0;
+}
+
+/* Leaves no step that MA27's run with 1,600 pebbles and others have in common. */
+static void empty_ma27(void)
+{
+    find_run(&ma27, 1600)->count = 0;
+}
+
+static void slow_ma27(void)
+{
+    for (int k = 0; k < LENGTH; k++)
+        find_run(&ma27, 800)->step[k].seconds *= 2.0;
+}
+
+static void save_memory(void)
+{
+    for (int k = 0; k < LENGTH; k++)
+        find_run(&chol, 800)->step[k].memory *= 0.6;
+}
+
+TEST(statements_on_each_size_need_all_sizes)
+{
+    check_changed(lose_infeasibility, precision, "not judged");
+    check_changed(fail_blmvm, precision, "not judged");
+    check_changed(spoil_ma27, precision, "holds in part");
+    check_changed(empty_ma27, memory, "not judged");
+    check_changed(empty_ma27, factor, "not judged");
+    check_changed(slow_ma27, factor, "holds in part"); /* more than twice the paper's 20 times */
+    check_changed(save_memory, memory, "holds in part");
+}
+
+static void cut_all_but_first(void)
+{
+    for (int i = 0; i < petra.runs; i++)
+        petra.run[i].rested = petra.run[i].method == &chol;
+}
+
+static void cut_tron(void)
+{
+    find_run(&tron, 800)->rested = false;
+}
+
+static void disturb_tron(void)
+{
+    cut_tron();
+    find_run(&tron, 800)->step[LENGTH - 1].kinetic *= 1.1;
+}
+
+TEST(energies_until_rest_need_two_runs_at_rest)
+{
+    check_changed(cut_all_but_first, energies, "holds in part");
+    check_changed(cut_tron, energies, "holds");
+    check_changed(disturb_tron, energies, "holds in part");
+}
+
 /* MOSEK in front of Cholesky, BLMVM behind MA27. */
 TEST(another_ranking_does_not_hold)
 {
@@ -287,6 +412,9 @@ int main(void)
     RUN(the_papers_figures_stand_beside_ours);
     RUN(quick_versions_have_no_figures_of_the_paper);
     RUN(statements_hold_for_runs_like_the_papers);
+    RUN(factors_are_judged_from_both_sides);
+    RUN(statements_on_each_size_need_all_sizes);
+    RUN(energies_until_rest_need_two_runs_at_rest);
     RUN(another_ranking_does_not_hold);
     RUN(growth_leaves_out_runs_that_ended_early);
     RUN(tron_is_judged_by_its_run_or_the_wide_step);

@@ -106,7 +106,7 @@ static int count_rested_pairs(const Petra *p)
     return pairs;
 }
 
-/* Judges the energies of Fig. 3. A run that its time ended says nothing for the statement, but its steps count against
+/* Judges the energies of Fig. 3. A run that its time ended cannot make the statement hold, but its steps count against
  * it. */
 static void claim_energies(const Petra *p)
 {
@@ -114,11 +114,11 @@ static void claim_energies(const Petra *p)
     int pairs = count_rested_pairs(p);
     claims_add(p->w->set,
                &(Claim){.statement = "energies by all solvers differ by less than 1.5 % until rest",
-                        .rule = "in all steps that two runs have; judged if both of a pair came to "
-                                "rest; in part: until a hundredth of the peak is left"},
-               pairs == 0 || isnan(to_rest)
-                   ? CLAIM_UNJUDGED
-                   : claim_if_whole(to_rest < PETRA_MAX_DIFFERENCE, early < PETRA_MAX_DIFFERENCE),
+                        .rule = "in all steps that two runs have, and both of a pair came to rest; "
+                                "in part: in the steps until a hundredth of the peak is left"},
+               isnan(to_rest) ? CLAIM_UNJUDGED
+                              : claim_if_whole(pairs > 0 && to_rest < PETRA_MAX_DIFFERENCE,
+                                               early < PETRA_MAX_DIFFERENCE),
                "%.2g %% in all steps, %.2g %% until a hundredth of the peak is left; both at rest "
                "in %d pairs",
                100.0 * to_rest, 100.0 * early, pairs);
