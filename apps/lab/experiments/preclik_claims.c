@@ -1,9 +1,11 @@
 /* lab/experiments/preclik_claims.c - judges the statements of preclik-2009 by the results of the experiment; those about
- * Newton's method are in preclik_newton.c. Where both are there, solvers have the paper's parameters. */
+ * Newton's method are in preclik_newton.c. Where both are there, solvers have the paper's parameters; Newton is SSN_PLAIN.
+ * That all solvers fail under strong friction is judged by all that ran. */
 #include "correlation.h"
 #include "preclik.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- evaluation of results ---- */
 
@@ -403,26 +405,55 @@ static double find_work(const LabSet *set, int model, int state, const char *sol
                        preclik_marks[mark]);
 }
 
-/* Judges whether multigrid is of no use: its work, with the making of levels, against that of the sweeps alone, the
- * better of the paper's two ways to treat corrections that violate bounds. */
+/* True if a solver that has a result needs more than `work` to a mark: it gets there with more, or has not got there with
+ * at least as much. */
+static bool needs_more(const LabSet *set, int model, int state, const char *solver, int mark,
+                       double work)
+{
+    const LabResult *r = preclik_find_result(set, model, state, solver);
+    const double own = find_work(set, model, state, solver, mark);
+    return isinf(own) ? r->products >= work : own > work;
+}
+
+/* Marks at which multigrid is compared with PGS. */
+typedef struct Multigrid {
+    int lost, judged;
+    int unjudged;       /* marks of PGS that multigrid does not reach within its smaller work */
+    int paper, ours;    /* marks reached with the paper's parameters and with ours */
+    bool is_incomplete; /* a result is missing */
+} Multigrid;
+
+/* Compares the better of the paper's two ways to treat corrections that violate bounds with PGS. */
+static void add_mark(Multigrid *g, const LabSet *set, int model, int state, int mark)
+{
+    const double reject = find_work(set, model, state, AMG_REJECT, mark),
+                 project = find_work(set, model, state, AMG_PROJECT, mark),
+                 ours = find_work(set, model, state, "amg", mark),
+                 pgs = find_work(set, model, state, "pgs", mark), paper = fmin(reject, project);
+    if (isnan(reject + project + ours + pgs)) {
+        g->is_incomplete = true;
+        return;
+    }
+    g->paper += paper < INFINITY;
+    g->ours += ours < INFINITY;
+    if (isinf(paper) && isinf(pgs))
+        return;
+    const bool lost = needs_more(set, model, state, AMG_REJECT, mark, pgs) &&
+                      needs_more(set, model, state, AMG_PROJECT, mark, pgs);
+    g->lost += lost;
+    g->judged += lost || paper <= pgs;
+    g->unjudged += !lost && paper > pgs;
+}
+
+/* Judges whether multigrid is of no use: its work, with the making of levels, against that of the sweeps alone. Its runs
+ * end after fewer products than those of PGS, so that it may not have had those that PGS needed. */
 static void claim_multigrid(LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= BOX; model++) {
-        int lost = 0, marks = 0, reached[2] = {0};
-        bool missing = false;
+        Multigrid g = {0};
         for (int state = 0; state < STATES; state++)
-            for (int m = 0; m < PRECLIK_MARKS; m++) {
-                const double reject = find_work(set, model, state, AMG_REJECT, m),
-                             project = find_work(set, model, state, AMG_PROJECT, m),
-                             ours = find_work(set, model, state, "amg", m),
-                             pgs = find_work(set, model, state, "pgs", m),
-                             paper = fmin(reject, project);
-                missing = missing || isnan(reject + project + ours + pgs);
-                marks += paper < INFINITY || pgs < INFINITY;
-                lost += paper > pgs;
-                reached[0] += paper < INFINITY;
-                reached[1] += ours < INFINITY;
-            }
+            for (int m = 0; m < PRECLIK_MARKS; m++)
+                add_mark(&g, set, model, state, m);
         const SortedRatios ratio = compare_products(set, model, "amg", "pgs");
         claims_add(
             set,
@@ -430,12 +461,14 @@ static void claim_multigrid(LabSet *set)
                      .statement = "multigrid does not improve on Gauss-Seidel",
                      .rule = "amg with the paper's corrections (reject or project, truncate=off) "
                              "needs more work than PGS, levels included, to all marks that one "
-                             "of them reaches; in part: to half of them"},
-            missing || marks == 0 ? CLAIM_UNJUDGED
-                                  : claim_if_whole(lost == marks, 2 * lost >= marks),
-            "to %d of %d marks, of which it reaches %d; with our parameters it reaches %d, with "
-            "%.1f times the products of PGS",
-            lost, marks, reached[0], reached[1], get_median(&ratio));
+                             "reaches and for which amg had the products of PGS; in part: to half "
+                             "of them"},
+            g.is_incomplete || g.judged == 0
+                ? CLAIM_UNJUDGED
+                : claim_if_whole(g.lost == g.judged, 2 * g.lost >= g.judged),
+            "to %d of %d marks, %d more not judged; it reaches %d; with our parameters it reaches "
+            "%d, with %.1f times the products of PGS",
+            g.lost, g.judged, g.unjudged, g.paper, g.ours, get_median(&ratio));
     }
 }
 
@@ -464,39 +497,53 @@ static void claim_levels(LabSet *set)
                "%.1f times, from %.1f to %.1f", get_median(&work), get_min(&work), get_max(&work));
 }
 
-/* Writes "pgs 1e-03, ...": the final residuals of the solvers on a case, by preclik_final_residual; returns true if one
- * of them has converged. `text` must be "". */
-static bool list_final_residuals(const LabSet *set, int problem, const char *const *solvers,
-                                 int count, char text[LAB_TEXT])
+/* The runs of a case: how many have measured results, how many of these converge, and the names of those that do. */
+typedef struct Outcomes {
+    int runs, converged;
+    char names[LAB_TEXT];
+} Outcomes;
+
+static void add_outcomes(Outcomes *o, const LabSet *set, int problem)
 {
-    bool solved = false;
-    size_t used = 0;
-    for (int s = 0; s < count; s++) {
-        const LabResult *r = experiment_find_result(set, problem, solvers[s]);
-        if (!r)
+    for (int i = 0; i < set->result_count; i++) {
+        const LabResult *r = &set->results[i];
+        if (r->problem != problem || experiment_find_result(set, problem, r->solver) != r)
             continue;
-        solved = solved || r->outcome == LAB_CONVERGED;
-        used += (size_t)snprintf(text + used, LAB_TEXT - used, "%s%.7s %.0e", used ? ", " : "",
-                                 solvers[s], preclik_final_residual(r));
+        o->runs++;
+        if (r->outcome != LAB_CONVERGED)
+            continue;
+        const size_t used = strlen(o->names);
+        snprintf(o->names + used, sizeof o->names - used, "%s%.12s", o->converged++ ? ", " : "",
+                 r->solver);
     }
-    return solved;
 }
 
-/* Judges whether all solvers fail on the cases with mu 3. */
+/* Returns the final residual of a solver on a case; NAN: no result. */
+static double find_end(const LabSet *set, int problem, const char *solver)
+{
+    const LabResult *r = experiment_find_result(set, problem, solver);
+    return r ? preclik_final_residual(r) : NAN;
+}
+
+/* Judges whether all solvers fail on the cases with mu 3: those of the paper, whose residuals are shown, and all others
+ * that ran. */
 static void claim_failure_at_strong_friction(LabSet *set)
 {
-    static const char *const on_pyramid[] = {"pgs", CPG_PAPER, "ssn"}, *const on_cone = "gs-disc";
-    char pyramid[LAB_TEXT] = "", cone[LAB_TEXT] = "";
-    if (set->problem_count <= STRONG_CONE)
-        return;
-    bool solved =
-        list_final_residuals(set, STRONG_PYRAMID, on_pyramid, LAB_COUNT(on_pyramid), pyramid);
-    solved = list_final_residuals(set, STRONG_CONE, &on_cone, 1, cone) || solved;
+    Outcomes all = {0};
+    add_outcomes(&all, set, STRONG_PYRAMID);
+    add_outcomes(&all, set, STRONG_CONE);
+    const double pgs = find_end(set, STRONG_PYRAMID, "pgs");
+    const double cpg = find_end(set, STRONG_PYRAMID, CPG_PAPER);
+    const double newton = find_end(set, STRONG_PYRAMID, SSN_PLAIN);
+    const double disc = find_end(set, STRONG_CONE, "gs-disc");
     claims_add(set,
                &(Claim){.statement = "all solvers can fail on cones if friction is strong enough",
-                        .rule = "at mu 3 no solver of pyramid or cone converges"},
-               pyramid[0] && cone[0] ? claim_if(!solved) : CLAIM_UNJUDGED,
-               "at mu 3 they end at %s, %s", pyramid, cone);
+                        .rule = "at mu 3 no solver that ran on pyramid or cone converges"},
+               isnan(pgs + cpg + newton + disc) ? CLAIM_UNJUDGED : claim_if(all.converged == 0),
+               "at mu 3 %d of %d runs do not converge; PGS ends at %.0e, CPG %.0e, Newton (plain) "
+               "%.0e, gs-disc %.0e%s%s",
+               all.runs - all.converged, all.runs, pgs, cpg, newton, disc,
+               all.converged ? "; converged: " : "", all.names);
 }
 
 /* Judges the statements about the convex cone and about enumeration. */
