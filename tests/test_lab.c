@@ -268,6 +268,36 @@ TEST(strong_friction_is_judged_at_mu_3)
     check_strong_friction(NAN, 20, "not judged");
 }
 
+/* Newton that converges in two iterations, of which the first changes the set and the second does so or not. */
+static void check_last_iteration(double changes, const char *holds)
+{
+    static const char statement[] =
+        "with the correct active set Newton has the solution within a single iteration";
+    static LabSet set;
+    make_set(&set, MODELS * STATES, 2 * STATES);
+    for (int model = FRICTIONLESS; model <= BOX; model++)
+        for (int state = 0; state < STATES; state++) {
+            add_result(&set, preclik_case_index(model, state), SSN_PLAIN, LAB_CONVERGED, 1e-9);
+            LabResult *r = &set.results[set.result_count - 1];
+            free(r->trace.row);
+            r->trace = (LabTrace){.row = calloc(3, sizeof *r->trace.row), 3, 3};
+            r->iterations = 2;
+            r->trace.row[0][LAB_NATURAL_MAX] = 1.0;
+            r->trace.row[1][LAB_ITERATION] = r->trace.row[1][LAB_STATE_CHANGES] = 1.0;
+            r->trace.row[2][LAB_ITERATION] = 2.0;
+            r->trace.row[2][LAB_STATE_CHANGES] = changes;
+        }
+    preclik_add_newton_claims(&set);
+    CHECK_STR(cell_of(&set, claims, statement, 1), holds);
+    lab_set_clear(&set);
+}
+
+TEST(newton_with_the_right_set_is_judged_by_iterations_that_had_it)
+{
+    check_last_iteration(0.0, "holds");
+    check_last_iteration(1.0, "not judged");
+}
+
 /* The plots are of the first state, without values whose logarithm does not exist. */
 TEST(plots_of_preclik_have_the_curves_of_its_figures)
 {
@@ -492,6 +522,7 @@ int main(void)
     RUN(newton_is_judged_by_what_converges);
     RUN(multigrid_is_judged_by_its_work);
     RUN(strong_friction_is_judged_at_mu_3);
+    RUN(newton_with_the_right_set_is_judged_by_iterations_that_had_it);
     RUN(plots_of_preclik_have_the_curves_of_its_figures);
     RUN(without_results_nothing_is_judged);
     RUN(a_widened_world_keeps_its_compliance);
