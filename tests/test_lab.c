@@ -210,25 +210,92 @@ TEST(newton_is_judged_by_what_converges)
         check_newton(PYRAMID, failed, failed, nearer, nearer, state, "not judged");
 }
 
-/* Multigrid that never gets to a mark does not improve on the sweeps that do; one that needs fewer products does. */
+/* Multigrid that has the sweeps' products and does not get to a mark does not improve on the sweeps that do; one that
+ * needs fewer products does. One that had fewer products and did not get there is not judged. */
 TEST(multigrid_is_judged_by_its_work)
 {
     static const char statement[] = "box: multigrid does not improve on Gauss-Seidel";
-    for (int better = 0; better < 2; better++) {
+    static const struct {
+        double products, project; /* of multigrid, and its residual at the end */
+        const char *holds;
+    } cases[] = {{30.0, 0.5, "holds"}, {10.0, 1e-9, "does not hold"}, {10.0, 0.5, "not judged"}};
+    for (int k = 0; k < 3; k++) {
         static LabSet set;
         make_set(&set, MODELS * STATES, 4 * STATES);
         for (int state = 0; state < STATES; state++) {
             static const char *const solvers[] = {"pgs", AMG_REJECT, AMG_PROJECT, "amg"};
+            const double ends[] = {1e-9, 0.5, cases[k].project, 1e-9};
             for (int s = 0; s < 4; s++) {
+                const double products = s ? cases[k].products : 20.0;
                 add_result(&set, preclik_case_index(BOX, state), solvers[s], LAB_CONVERGED,
-                           s == 1 || (s == 2 && !better) ? 0.5 : 1e-9);
-                set.results[set.result_count - 1].trace.row[1][LAB_PRODUCTS] = s ? 10.0 : 20.0;
+                           ends[s]);
+                set.results[set.result_count - 1].trace.row[1][LAB_PRODUCTS] = products;
+                set.results[set.result_count - 1].products = (int)products;
             }
         }
         preclik_add_claims(&set);
-        CHECK_STR(cell_of(&set, claims, statement, 1), better ? "does not hold" : "holds");
+        CHECK_STR(cell_of(&set, claims, statement, 1), cases[k].holds);
         lab_set_clear(&set);
     }
+}
+
+/* Adds results of CPG and PGS on the pyramid at mu 3, at the end of which CPG's residual is this. */
+static void check_strong_friction(double cpg, int products, const char *holds)
+{
+    static const char statement[] = "strong friction spoils CPG on the pyramid";
+    static LabSet set;
+    make_set(&set, STRONG_CONE + 1, 4 * STATES + 2);
+    for (int state = 0; state < STATES; state++)
+        for (int model = BOX; model <= PYRAMID; model++) {
+            add_result(&set, preclik_case_index(model, state), "pgs", LAB_CONVERGED, 1e-9);
+            add_result(&set, preclik_case_index(model, state), CPG_PAPER, LAB_CONVERGED, 1e-9);
+        }
+    add_result(&set, STRONG_PYRAMID, "pgs", LAB_BUDGET, 0.1);
+    set.results[set.result_count - 1].products = 10;
+    add_result(&set, STRONG_PYRAMID, CPG_PAPER, LAB_BUDGET, cpg);
+    set.results[set.result_count - 1].products = products;
+    preclik_add_claims(&set);
+    CHECK_STR(cell_of(&set, claims, statement, 1), holds);
+    lab_set_clear(&set);
+}
+
+/* At mu 0.8 CPG is as good on the pyramid as on the box, so that the statement cannot hold as a whole. */
+TEST(strong_friction_is_judged_at_mu_3)
+{
+    check_strong_friction(0.2, 20, "holds in part");
+    check_strong_friction(0.2, 9, "does not hold");
+    check_strong_friction(0.01, 20, "does not hold");
+    check_strong_friction(NAN, 20, "not judged");
+}
+
+/* Newton that converges in two iterations, of which the first changes the set and the second does so or not. */
+static void check_last_iteration(double changes, const char *holds)
+{
+    static const char statement[] =
+        "with the correct active set Newton has the solution within a single iteration";
+    static LabSet set;
+    make_set(&set, MODELS * STATES, 2 * STATES);
+    for (int model = FRICTIONLESS; model <= BOX; model++)
+        for (int state = 0; state < STATES; state++) {
+            add_result(&set, preclik_case_index(model, state), SSN_PLAIN, LAB_CONVERGED, 1e-9);
+            LabResult *r = &set.results[set.result_count - 1];
+            free(r->trace.row);
+            r->trace = (LabTrace){.row = calloc(3, sizeof *r->trace.row), 3, 3};
+            r->iterations = 2;
+            r->trace.row[0][LAB_NATURAL_MAX] = 1.0;
+            r->trace.row[1][LAB_ITERATION] = r->trace.row[1][LAB_STATE_CHANGES] = 1.0;
+            r->trace.row[2][LAB_ITERATION] = 2.0;
+            r->trace.row[2][LAB_STATE_CHANGES] = changes;
+        }
+    preclik_add_newton_claims(&set);
+    CHECK_STR(cell_of(&set, claims, statement, 1), holds);
+    lab_set_clear(&set);
+}
+
+TEST(newton_with_the_right_set_is_judged_by_iterations_that_had_it)
+{
+    check_last_iteration(0.0, "holds");
+    check_last_iteration(1.0, "holds in part");
 }
 
 /* The plots are of the first state, without values whose logarithm does not exist. */
@@ -542,6 +609,8 @@ int main(void)
     RUN(tron_crashes_only_if_it_does_itself);
     RUN(newton_is_judged_by_what_converges);
     RUN(multigrid_is_judged_by_its_work);
+    RUN(strong_friction_is_judged_at_mu_3);
+    RUN(newton_with_the_right_set_is_judged_by_iterations_that_had_it);
     RUN(plots_of_preclik_have_the_curves_of_its_figures);
     RUN(without_results_nothing_is_judged);
     RUN(beds_are_compared_only_where_all_come_near);

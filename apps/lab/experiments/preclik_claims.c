@@ -1,9 +1,11 @@
 /* lab/experiments/preclik_claims.c - judges the statements of preclik-2009 by the results of the experiment; those about
- * Newton's method are in preclik_newton.c. Where both are there, solvers have the paper's parameters. */
+ * Newton's method are in preclik_newton.c. Where both are there, solvers have the paper's parameters; Newton is SSN_PLAIN.
+ * That all solvers fail under strong friction is judged by all that ran. */
 #include "correlation.h"
 #include "preclik.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- evaluation of results ---- */
 
@@ -94,27 +96,53 @@ Decay preclik_find_decay(const LabResult *r)
 
 /* ---- ratios of iterations ---- */
 
-/* Ratios of iterations, or other figures. A ratio is infinite or 0 if one of the two solvers never reaches the mark,
- * and NAN if neither does or a result is missing; NAN is not counted. */
+/* Ratios of iterations, or other figures, of pairs of solvers. A ratio is infinite if only the second of the two reaches
+ * the mark, 0 if only the first does. */
 typedef struct SortedRatios {
     double value[STATES * PRECLIK_MARKS];
-    int count;     /* of values, finite and in ascending order */
-    int unreached; /* number of ratios that are infinite or 0 */
+    int count;     /* of values, in ascending order */
+    int unreached; /* number of values that are infinite or 0 */
+    int neither;   /* number of pairs without a ratio because neither solver reaches the mark */
+    int missing;   /* number of pairs without a ratio because a result is missing */
 } SortedRatios;
 
-/* Inserts a ratio in order, or counts it as unreached; ignores NAN. */
-static void add_ratio(SortedRatios *r, double ratio)
+/* Inserts a / b in order. INFINITY: never reached; NAN: missing. */
+static void add_ratio(SortedRatios *r, double a, double b)
 {
-    if (isnan(ratio))
-        return;
-    if (!isfinite(ratio) || ratio == 0.0) {
-        r->unreached++;
+    const double ratio = a / b;
+    if (isinf(a) && isinf(b)) {
+        r->neither++;
         return;
     }
+    if (isnan(ratio)) {
+        r->missing++;
+        return;
+    }
+    r->unreached += isinf(ratio) || ratio == 0.0;
     int place = r->count++;
     for (; place > 0 && r->value[place - 1] > ratio; place--)
         r->value[place] = r->value[place - 1];
     r->value[place] = ratio;
+}
+
+/* True if there are ratios and no result is missing. */
+static bool is_complete(const SortedRatios *r)
+{
+    return r->count > 0 && r->missing == 0;
+}
+
+/* Writes how many pairs lack a solver that reaches the mark; "" if none does. */
+static void describe_pairs(const SortedRatios *r, char text[LAB_TEXT])
+{
+    const int pairs = r->count + r->neither;
+    size_t used = 0;
+    text[0] = '\0';
+    if (r->unreached)
+        used = (size_t)snprintf(text, LAB_TEXT, "; %d of %d pairs lack one that gets there",
+                                r->unreached, pairs);
+    if (r->neither)
+        snprintf(text + used, LAB_TEXT - used, "; %d of %d judged, neither gets there in the rest",
+                 r->count, pairs);
 }
 
 static double get_min(const SortedRatios *r)
@@ -141,10 +169,10 @@ static SortedRatios compare(const LabSet *set, LabColumn column, int model_a, co
     SortedRatios ratios = {0};
     for (int state = 0; state < STATES; state++)
         for (int m = 0; m < PRECLIK_MARKS; m++)
-            add_ratio(&ratios, count_until(preclik_find_result(set, model_a, state, a), column,
-                                           preclik_marks[m]) /
-                                   count_until(preclik_find_result(set, model_b, state, b), column,
-                                               preclik_marks[m]));
+            add_ratio(
+                &ratios,
+                count_until(preclik_find_result(set, model_a, state, a), column, preclik_marks[m]),
+                count_until(preclik_find_result(set, model_b, state, b), column, preclik_marks[m]));
     return ratios;
 }
 
@@ -166,19 +194,17 @@ static SortedRatios compare_products(const LabSet *set, int model, const char *a
 static void claim_ratio(LabSet *set, const char *statement, const SortedRatios *r, double low,
                         double high)
 {
-    bool all = r->count && !r->unreached && get_min(r) >= low && get_max(r) <= high;
-    char lost[LAB_TEXT] = "", rule[LAB_TEXT];
+    const bool all = is_complete(r) && !r->unreached && get_min(r) >= low && get_max(r) <= high;
+    char pairs[LAB_TEXT], rule[LAB_TEXT];
     snprintf(rule, sizeof rule,
              "%g to %g times at all marks and states; in part: the median is %g to %g times", low,
              high, low, 2.0 * high);
-    if (r->unreached)
-        snprintf(lost, sizeof lost, "; %d of %d pairs lack one that gets there", r->unreached,
-                 r->unreached + r->count);
+    describe_pairs(r, pairs);
     claims_add(set, &(Claim){.statement = statement, .rule = rule},
-               r->count + r->unreached == 0
+               !is_complete(r)
                    ? CLAIM_UNJUDGED
                    : claim_if_whole(all, get_median(r) >= low && get_median(r) <= 2.0 * high),
-               "%.1f times, from %.1f to %.1f%s", get_median(r), get_min(r), get_max(r), lost);
+               "%.1f times, from %.1f to %.1f%s", get_median(r), get_min(r), get_max(r), pairs);
 }
 
 /* Judges the statements about how many more iterations one solver or model needs than another. */
@@ -199,28 +225,33 @@ static void claim_speed(LabSet *set)
                 1.0, 1.5);
 }
 
-/* Returns the products per iteration of CPG_PAPER in the first state. */
-static double products_per_iteration(const LabSet *set, int model)
-{
-    const LabResult *r = preclik_find_result(set, model, 0, CPG_PAPER);
-    return r ? (double)r->products / r->iterations : NAN;
-}
-
-/* Judges whether CPG's advantage over PGS is less than half as large on the pyramid as on the box. */
+/* Judges CPG on the pyramid by the case with mu 3. The paper calls mu 0.8 strong already (caption of Fig. 2), so that
+ * the statement holds as a whole only if it does there, too. */
 static void claim_pyramid(LabSet *set)
 {
-    SortedRatios box = compare_iterations(set, BOX, "pgs", BOX, CPG_PAPER);
-    SortedRatios pyramid = compare_iterations(set, PYRAMID, "pgs", PYRAMID, CPG_PAPER);
-    claims_add(
-        set,
-        &(Claim){.statement = "strong friction spoils CPG on the pyramid",
-                 .rule = "its advantage over PGS there is less than half of that on the box"},
-        pyramid.count && box.count ? claim_if(get_median(&pyramid) < 0.5 * get_median(&box))
-                                   : CLAIM_UNJUDGED,
-        "PGS needs %.1f times CPG's iterations there, %.1f times on the box; %.1f and "
-        "%.1f products each",
-        get_median(&pyramid), get_median(&box), products_per_iteration(set, PYRAMID),
-        products_per_iteration(set, BOX));
+    const Claim claim = {.statement = "strong friction spoils CPG on the pyramid",
+                         .rule = "at mu 3 it does not converge and ends with a larger residual "
+                                 "than PGS, which took no more products, and at mu 0.8 its "
+                                 "advantage is less than half of that on the box; in part: at mu "
+                                 "3 alone"};
+    const LabResult *cpg = experiment_find_result(set, STRONG_PYRAMID, CPG_PAPER);
+    const LabResult *pgs = experiment_find_result(set, STRONG_PYRAMID, "pgs");
+    if (!cpg || !pgs) {
+        claims_add(set, &claim, CLAIM_UNJUDGED, "a result is missing");
+        return;
+    }
+    const SortedRatios box = compare_iterations(set, BOX, "pgs", BOX, CPG_PAPER);
+    const SortedRatios pyramid = compare_iterations(set, PYRAMID, "pgs", PYRAMID, CPG_PAPER);
+    const double c = preclik_final_residual(cpg), p = preclik_final_residual(pgs);
+    const bool at_3 = cpg->outcome != LAB_CONVERGED && c > p && pgs->products <= cpg->products;
+    const bool at_08 = get_median(&pyramid) < 0.5 * get_median(&box);
+    claims_add(set, &claim,
+               isnan(c) || isnan(p) || !is_complete(&pyramid) || !is_complete(&box)
+                   ? CLAIM_UNJUDGED
+                   : claim_if_whole(at_3 && at_08, at_3),
+               "at mu 3 CPG ends at %.1e after %d products, PGS at %.1e after %d; at mu 0.8 PGS "
+               "needs %.1f times CPG's iterations, on the box %.1f times",
+               c, cpg->products, p, pgs->products, get_median(&pyramid), get_median(&box));
 }
 
 /* Judges what the paper says of residual or velocity error "in the beginning", taken as the first three iterations. */
@@ -233,16 +264,17 @@ static void claim_beginning(LabSet *set, const char *statement, LabColumn column
         const LabResult *cpg = preclik_find_result(set, BOX, state, CPG_PAPER);
         if (!pgs || !cpg)
             continue;
-        states++;
-        faster += experiment_find_row_at(pgs, BEGINNING)[column] <
-                  experiment_find_row_at(cpg, BEGINNING)[column];
+        const double p = experiment_find_row_at(pgs, BEGINNING)[column];
+        const double c = experiment_find_row_at(cpg, BEGINNING)[column];
+        states += !isnan(p) && !isnan(c);
+        faster += p < c;
     }
     claims_add(set,
                &(Claim){.subject = "box",
                         .statement = statement,
                         .rule = "smaller after three iterations in all states; in part: in some"},
-               states ? claim_if_whole(faster == states, faster > 0) : CLAIM_UNJUDGED,
-               "after %d iterations in %d of %d states", BEGINNING, faster, states);
+               states < STATES ? CLAIM_UNJUDGED : claim_if_whole(faster == STATES, faster > 0),
+               "after %d iterations in %d of %d states", BEGINNING, faster, STATES);
 }
 
 /* Judges the cost of CPG's iterations, and whether it has an advantage in spite of it. A sweep of PGS costs a product. */
@@ -252,28 +284,27 @@ static void claim_products(LabSet *set)
         SortedRatios each = {0};
         for (int state = 0; state < STATES; state++) {
             const LabResult *r = preclik_find_result(set, model, state, CPG_PAPER);
-            add_ratio(&each, r ? (double)r->products / r->iterations : NAN);
+            add_ratio(&each, r ? r->products : NAN, r ? r->iterations : NAN);
         }
-        char statement[LAB_TEXT];
+        char statement[LAB_TEXT], pairs[LAB_TEXT];
         snprintf(statement, sizeof statement, "%s: CPG's iterations are roughly twice as expensive",
                  preclik_models[model]);
         claim_ratio(set, statement, &each, 1.5, 2.5);
         SortedRatios all = compare_products(set, model, "pgs", CPG_PAPER);
+        describe_pairs(&all, pairs);
         claims_add(
             set,
             &(Claim){.subject = preclik_models[model],
                      .statement = "so CPG cannot benefit from its lower number of iterations",
                      .rule = "PGS reaches all marks in all states with no more products than CPG "
                              "(a sweep counts as one); in part: the median"},
-            all.count + all.unreached == 0
+            !is_complete(&all)
                 ? CLAIM_UNJUDGED
-                : claim_if_whole(all.unreached == 0 && get_max(&all) <= 1.0,
-                                 get_median(&all) <= 1.0),
-            "PGS has %.1f times CPG's products, from %.1f to %.1f; %d of %d pairs lack one that "
-            "gets there",
-            get_median(&all), get_min(&all), get_max(&all), all.unreached,
-            all.unreached + all.count);
+                : claim_if_whole(!all.neither && get_max(&all) <= 1.0, get_median(&all) <= 1.0),
+            "PGS has %.1f times CPG's products, from %.1f to %.1f%s", get_median(&all),
+            get_min(&all), get_max(&all), pairs);
         SortedRatios one = compare_products(set, model, CPG_PAPER, CPG_ONE);
+        describe_pairs(&one, pairs);
         claims_add(set,
                    &(Claim){.subject = preclik_models[model],
                             .statement =
@@ -281,13 +312,12 @@ static void claim_products(LabSet *set)
                             .rule =
                                 "fewer products (cpg:metric=none) to all marks in all states, the "
                                 "median by a third; in part: the median is smaller"},
-                   one.count + one.unreached == 0
-                       ? CLAIM_UNJUDGED
-                       : claim_if_whole(one.unreached == 0 && get_min(&one) > 1.0 &&
-                                            get_median(&one) >= 1.5,
-                                        get_median(&one) > 1.0),
-                   "with the second product %.1f times as many, from %.1f to %.1f",
-                   get_median(&one), get_min(&one), get_max(&one));
+                   !is_complete(&one) ? CLAIM_UNJUDGED
+                                      : claim_if_whole(one.unreached == 0 && get_min(&one) > 1.0 &&
+                                                           get_median(&one) >= 1.5,
+                                                       get_median(&one) > 1.0),
+                   "with the second product %.1f times as many, from %.1f to %.1f%s",
+                   get_median(&one), get_min(&one), get_max(&one), pairs);
     }
 }
 
@@ -317,7 +347,8 @@ static void claim_quadratic(LabSet *set)
                                      "efficiently than the pyramid",
                         .rule = "PGS, CPG and Newton (plain) need fewer iterations to all marks "
                                 "in all states; in part: to half of them"},
-               missing ? CLAIM_UNJUDGED : claim_if_whole(easier == pairs, 2 * easier >= pairs),
+               missing || pairs == 0 ? CLAIM_UNJUDGED
+                                     : claim_if_whole(easier == pairs, 2 * easier >= pairs),
                "in %d of %d pairs", easier, pairs);
 }
 
@@ -352,16 +383,17 @@ static void claim_disc_cost(LabSet *set)
     for (int state = 0; state < STATES; state++) {
         const LabResult *disc = preclik_find_result(set, CONE, state, "gs-disc");
         const LabResult *pgs = preclik_find_result(set, PYRAMID, state, "pgs");
-        const double ratio =
-            disc && pgs ? disc->seconds / disc->iterations / (pgs->seconds / pgs->iterations) : NAN;
-        add_ratio(&r, ratio);
-        dearer += ratio > 1.0;
+        const double d = disc ? disc->seconds / disc->iterations : NAN;
+        const double p = pgs ? pgs->seconds / pgs->iterations : NAN;
+        add_ratio(&r, d, p);
+        dearer += d > p;
     }
     claims_add(set,
                &(Claim){.statement = "the subproblems of gs-disc on the circular cone are more "
                                      "expensive than those of PGS on the pyramid",
                         .rule = "more seconds per iteration in all states; in part: in some"},
-               r.count < STATES ? CLAIM_UNJUDGED : claim_if_whole(dearer == STATES, dearer > 0),
+               r.count - r.unreached < STATES ? CLAIM_UNJUDGED
+                                              : claim_if_whole(dearer == STATES, dearer > 0),
                "%.1f times the seconds, from %.1f to %.1f", get_median(&r), get_min(&r),
                get_max(&r));
 }
@@ -373,26 +405,55 @@ static double find_work(const LabSet *set, int model, int state, const char *sol
                        preclik_marks[mark]);
 }
 
-/* Judges whether multigrid is of no use: its work, with the making of levels, against that of the sweeps alone, the
- * better of the paper's two ways to treat corrections that violate bounds. */
+/* True if a solver that has a result needs more than `work` to a mark: it gets there with more, or has not got there with
+ * at least as much. */
+static bool needs_more(const LabSet *set, int model, int state, const char *solver, int mark,
+                       double work)
+{
+    const LabResult *r = preclik_find_result(set, model, state, solver);
+    const double own = find_work(set, model, state, solver, mark);
+    return isinf(own) ? r->products >= work : own > work;
+}
+
+/* Marks at which multigrid is compared with PGS. */
+typedef struct Multigrid {
+    int lost, judged;
+    int unjudged;       /* marks of PGS that multigrid does not reach within its smaller work */
+    int paper, ours;    /* marks reached with the paper's parameters and with ours */
+    bool is_incomplete; /* a result is missing */
+} Multigrid;
+
+/* Compares the better of the paper's two ways to treat corrections that violate bounds with PGS. */
+static void add_mark(Multigrid *g, const LabSet *set, int model, int state, int mark)
+{
+    const double reject = find_work(set, model, state, AMG_REJECT, mark),
+                 project = find_work(set, model, state, AMG_PROJECT, mark),
+                 ours = find_work(set, model, state, "amg", mark),
+                 pgs = find_work(set, model, state, "pgs", mark), paper = fmin(reject, project);
+    if (isnan(reject + project + ours + pgs)) {
+        g->is_incomplete = true;
+        return;
+    }
+    g->paper += paper < INFINITY;
+    g->ours += ours < INFINITY;
+    if (isinf(paper) && isinf(pgs))
+        return;
+    const bool lost = needs_more(set, model, state, AMG_REJECT, mark, pgs) &&
+                      needs_more(set, model, state, AMG_PROJECT, mark, pgs);
+    g->lost += lost;
+    g->judged += lost || paper <= pgs;
+    g->unjudged += !lost && paper > pgs;
+}
+
+/* Judges whether multigrid is of no use: its work, with the making of levels, against that of the sweeps alone. Its runs
+ * end after fewer products than those of PGS, so that it may not have had those that PGS needed. */
 static void claim_multigrid(LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= BOX; model++) {
-        int lost = 0, marks = 0, reached[2] = {0};
-        bool missing = false;
+        Multigrid g = {0};
         for (int state = 0; state < STATES; state++)
-            for (int m = 0; m < PRECLIK_MARKS; m++) {
-                const double reject = find_work(set, model, state, AMG_REJECT, m),
-                             project = find_work(set, model, state, AMG_PROJECT, m),
-                             ours = find_work(set, model, state, "amg", m),
-                             pgs = find_work(set, model, state, "pgs", m),
-                             paper = fmin(reject, project);
-                missing = missing || isnan(reject + project + ours + pgs);
-                marks += paper < INFINITY || pgs < INFINITY;
-                lost += paper > pgs;
-                reached[0] += paper < INFINITY;
-                reached[1] += ours < INFINITY;
-            }
+            for (int m = 0; m < PRECLIK_MARKS; m++)
+                add_mark(&g, set, model, state, m);
         const SortedRatios ratio = compare_products(set, model, "amg", "pgs");
         claims_add(
             set,
@@ -400,12 +461,14 @@ static void claim_multigrid(LabSet *set)
                      .statement = "multigrid does not improve on Gauss-Seidel",
                      .rule = "amg with the paper's corrections (reject or project, truncate=off) "
                              "needs more work than PGS, levels included, to all marks that one "
-                             "of them reaches; in part: to half of them"},
-            missing || marks == 0 ? CLAIM_UNJUDGED
-                                  : claim_if_whole(lost == marks, 2 * lost >= marks),
-            "to %d of %d marks, of which it reaches %d; with our parameters it reaches %d, with "
-            "%.1f times the products of PGS",
-            lost, marks, reached[0], reached[1], get_median(&ratio));
+                             "reaches and for which amg had the products of PGS; in part: to half "
+                             "of them"},
+            g.is_incomplete || g.judged == 0
+                ? CLAIM_UNJUDGED
+                : claim_if_whole(g.lost == g.judged, 2 * g.lost >= g.judged),
+            "to %d of %d marks, %d more not judged; it reaches %d; with our parameters it reaches "
+            "%d, with %.1f times the products of PGS",
+            g.lost, g.judged, g.unjudged, g.paper, g.ours, get_median(&ratio));
     }
 }
 
@@ -420,53 +483,67 @@ static void claim_levels(LabSet *set)
             if (!r || r->trace.count < 4)
                 continue;
             double(*row)[LAB_COLUMNS] = r->trace.row;
-            add_ratio(&work, (row[2][LAB_PRODUCTS] - row[1][LAB_PRODUCTS]) /
-                                 (row[3][LAB_PRODUCTS] - row[2][LAB_PRODUCTS]));
+            add_ratio(&work, (row[2][LAB_PRODUCTS] - row[1][LAB_PRODUCTS]),
+                      row[3][LAB_PRODUCTS] - row[2][LAB_PRODUCTS]);
         }
     claims_add(set,
                &(Claim){.statement = "the setup costs of multigrid are high",
                         .rule = "the first cycle, with the making of levels, has more than twice "
                                 "the work of the next, frictionless and box, in all states; in "
                                 "part: in half of them"},
-               work.count < 2 * STATES
+               work.count - work.unreached < 2 * STATES
                    ? CLAIM_UNJUDGED
                    : claim_if_whole(get_min(&work) > 2.0, get_median(&work) > 2.0),
                "%.1f times, from %.1f to %.1f", get_median(&work), get_min(&work), get_max(&work));
 }
 
-/* Writes "pgs 1e-03, ...": the final residuals of the solvers on a case, by preclik_final_residual; returns true if one
- * of them has converged. `text` must be "". */
-static bool list_final_residuals(const LabSet *set, int problem, const char *const *solvers,
-                                 int count, char text[LAB_TEXT])
+/* The runs of a case: how many have measured results, how many of these converge, and the names of those that do. */
+typedef struct Outcomes {
+    int runs, converged;
+    char names[LAB_TEXT];
+} Outcomes;
+
+static void add_outcomes(Outcomes *o, const LabSet *set, int problem)
 {
-    bool solved = false;
-    size_t used = 0;
-    for (int s = 0; s < count; s++) {
-        const LabResult *r = experiment_find_result(set, problem, solvers[s]);
-        if (!r)
+    for (int i = 0; i < set->result_count; i++) {
+        const LabResult *r = &set->results[i];
+        if (r->problem != problem || experiment_find_result(set, problem, r->solver) != r)
             continue;
-        solved = solved || r->outcome == LAB_CONVERGED;
-        used += (size_t)snprintf(text + used, LAB_TEXT - used, "%s%.7s %.0e", used ? ", " : "",
-                                 solvers[s], preclik_final_residual(r));
+        o->runs++;
+        if (r->outcome != LAB_CONVERGED)
+            continue;
+        const size_t used = strlen(o->names);
+        snprintf(o->names + used, sizeof o->names - used, "%s%.12s", o->converged++ ? ", " : "",
+                 r->solver);
     }
-    return solved;
 }
 
-/* Judges whether all solvers fail on the cases with mu 3. */
+/* Returns the final residual of a solver on a case; NAN: no result. */
+static double find_end(const LabSet *set, int problem, const char *solver)
+{
+    const LabResult *r = experiment_find_result(set, problem, solver);
+    return r ? preclik_final_residual(r) : NAN;
+}
+
+/* Judges whether all solvers fail on the cases with mu 3: those of the paper, whose residuals are shown, and all others
+ * that ran. */
 static void claim_failure_at_strong_friction(LabSet *set)
 {
-    static const char *const on_pyramid[] = {"pgs", CPG_PAPER, "ssn"}, *const on_cone = "gs-disc";
-    char pyramid[LAB_TEXT] = "", cone[LAB_TEXT] = "";
-    if (set->problem_count <= STRONG_CONE)
-        return;
-    bool solved =
-        list_final_residuals(set, STRONG_PYRAMID, on_pyramid, LAB_COUNT(on_pyramid), pyramid);
-    solved = list_final_residuals(set, STRONG_CONE, &on_cone, 1, cone) || solved;
+    Outcomes all = {0};
+    add_outcomes(&all, set, STRONG_PYRAMID);
+    add_outcomes(&all, set, STRONG_CONE);
+    const double pgs = find_end(set, STRONG_PYRAMID, "pgs");
+    const double cpg = find_end(set, STRONG_PYRAMID, CPG_PAPER);
+    const double newton = find_end(set, STRONG_PYRAMID, SSN_PLAIN);
+    const double disc = find_end(set, STRONG_CONE, "gs-disc");
     claims_add(set,
                &(Claim){.statement = "all solvers can fail on cones if friction is strong enough",
-                        .rule = "at mu 3 no solver of pyramid or cone converges"},
-               pyramid[0] && cone[0] ? claim_if(!solved) : CLAIM_UNJUDGED,
-               "at mu 3 they end at %s, %s", pyramid, cone);
+                        .rule = "at mu 3 no solver that ran on pyramid or cone converges"},
+               isnan(pgs + cpg + newton + disc) ? CLAIM_UNJUDGED : claim_if(all.converged == 0),
+               "at mu 3 %d of %d runs do not converge; PGS ends at %.0e, CPG %.0e, Newton (plain) "
+               "%.0e, gs-disc %.0e%s%s",
+               all.runs - all.converged, all.runs, pgs, cpg, newton, disc,
+               all.converged ? "; converged: " : "", all.names);
 }
 
 /* Judges the statements about the convex cone and about enumeration. */

@@ -5,8 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { POINTS = 400 }; /* maximum number of a curve */
-
 /* Figure of row k of a trace. */
 typedef double TraceFigure(const LabTrace *trace, int k);
 
@@ -30,8 +28,7 @@ static double get_changes(const LabTrace *trace, int k)
 }
 
 /* Adds the curve of a solver's result for a model in the first state over the iterations from 1 to `last`, if there is
- * such a result. Axes are logarithmic: values that are not above 0 are left out. Of a long trace every second row, or
- * every third and so on, is drawn, so that there are at most POINTS of them. */
+ * such a result. Axes are logarithmic: values that are not above 0 are left out. */
 static void add_curve(LabFigure *f, const LabSet *set, int model, const char *solver,
                       const char *name, int last, TraceFigure *get)
 {
@@ -40,9 +37,8 @@ static void add_curve(LabFigure *f, const LabSet *set, int model, const char *so
         return;
     double *x = cli_check_memory(calloc(2 * (size_t)r->trace.count, sizeof *x));
     double *y = x + r->trace.count;
-    const int stride = (r->trace.count + POINTS - 1) / POINTS;
     int count = 0;
-    for (int k = 0; k < r->trace.count; k += stride) {
+    for (int k = 0; k < r->trace.count; k++) {
         const double at = r->trace.row[k][LAB_ITERATION], value = get(&r->trace, k);
         if (at < 1.0 || at > last || !(value > 0.0))
             continue;
