@@ -10,7 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Numbers of ranks, most of which share a processor here: with a sanitizer few, since each exchange then takes long. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+static const int ranks[] = {1, 3};
+enum { SHORT = 10 };
+#else
 static const int ranks[] = {1, 2, 3, 5, 8};
+enum { SHORT = 60 };
+#endif
 enum { RANKS = sizeof ranks / sizeof *ranks };
 
 /* What one solve gives. */
@@ -119,10 +126,10 @@ static void compare_all(const char *name, const TestProblem *p, TalusFrictionLaw
 
 TEST(spheres_on_ranks_of_threads)
 {
-    TestProblem p = make_heap(&(HeapOptions){41, 12, 12, 9, 0.4, 1e-3, 0.0});
+    TestProblem p = make_heap(&(HeapOptions){41, 10, 10, 9, 0.4, 1e-3, 0.0});
     TalusSolveOptions options = talus_solve_options_default();
     put_walls_last(&p);
-    options.max_iterations = 150;
+    options.max_iterations = SHORT;
     compare_all("spheres", &p, TALUS_LAW_CCP, &options);
     free_test_problem(&p);
 }
@@ -132,7 +139,7 @@ TEST(exact_friction_on_ranks_of_threads)
     TestProblem p = make_heap(&(HeapOptions){42, 10, 10, 8, 0.4, 1e-3, 0.0});
     TalusSolveOptions options = talus_solve_options_default();
     put_walls_last(&p);
-    options.max_iterations = 100;
+    options.max_iterations = SHORT;
     compare_all("coulomb", &p, TALUS_LAW_COULOMB, &options);
     free_test_problem(&p);
 }
@@ -140,13 +147,13 @@ TEST(exact_friction_on_ranks_of_threads)
 /* As a world solves: to a tolerance that allows single precision. */
 TEST(single_precision_on_ranks_of_threads)
 {
-    TestProblem p = make_heap(&(HeapOptions){43, 12, 12, 9, 0.4, 1e-3, 0.0});
+    TestProblem p = make_heap(&(HeapOptions){43, 10, 10, 9, 0.4, 1e-3, 0.0});
     TalusSolveOptions options = talus_solve_options_default();
     TalusProblem *whole;
     put_walls_last(&p);
     options.reference_speed = 0.05;
     options.tolerance = 1e-4 * options.reference_speed;
-    options.max_iterations = 2000;
+    options.max_iterations = 20 * SHORT;
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &whole));
     compare_solves("single", whole, "apgd", &options);
     compare_solves("single", whole, "lbfgs-fb", &options);
@@ -159,7 +166,7 @@ TEST(bodies_of_any_shape_on_ranks_of_threads)
     TestProblem p = make_heap(&(HeapOptions){44, 10, 10, 8, 0.4, 0.0, 0.3});
     TestProblem q = make_heap(&(HeapOptions){45, 10, 10, 8, 0.0, 0.0, 0.3});
     TalusSolveOptions options = talus_solve_options_default();
-    options.max_iterations = 80;
+    options.max_iterations = SHORT;
     compare_all("general", &p, TALUS_LAW_CCP, &options);
     compare_all("frictionless", &q, TALUS_LAW_CCP, &options);
     free_test_problem(&p);
@@ -171,7 +178,7 @@ TEST(ranks_without_bodies_of_threads)
 {
     TestProblem all[EXTRACTED_PROBLEMS];
     TalusSolveOptions options = talus_solve_options_default();
-    options.max_iterations = 60;
+    options.max_iterations = SHORT;
     make_extracted(all);
     for (int i = 0; i < EXTRACTED_PROBLEMS; i++) {
         TalusProblem *whole;
