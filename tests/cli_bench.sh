@@ -46,7 +46,7 @@ done
 grep -q '"gpminres-p (paper, LDL.) 10",' one/table-1.csv || fail "no row of LDL': $(cat one/table-1.csv)"
 contains table "(paper): with the paper's parameters"
 contains table "Faces: |A w - b| / |b| and |w|"
-[ "$(grep -c '(paper): .*; our parameters: ' table)" -eq 2 ] || fail "statements by both parameters: $(cat table)"
+[ "$(grep -c '(paper): .*; our parameters: ' table)" -eq 3 ] || fail "statements by both parameters: $(cat table)"
 # the other solvers ran, too
 # All that this build has: a line below the name says so of the others.
 for solver in $("$TALUS" list solvers |
@@ -106,6 +106,11 @@ for title in "Table 4: 60 pebbles, h 0.01, 360 unknowns in the primal, 1500 in t
     contains table "$title"
 done
 grep -q 'in the paper\|paper:' table && fail "figures of the paper beside quick petra-opt"
+grep -q 'TRON: .*budget' table && fail "petra-opt: TRON ended by its rule: $(grep TRON: table)"
+for solver in ipm-hsd ipm-soc; do
+    grep -q "^disc,$solver,converged," three/table-3.csv || fail "discs: $(cat three/table-3.csv)"
+done
+grep -q '[0-9a-z)]  *not judged  ' table && ! grep -q 'not in this build' table && fail "petra-opt: $(grep 'not judged' table)"
 for file in three/table-1.csv three/table-2.csv; do
     for solver in ipm-chol ipm-aug ipm-hsd apgd lbfgs-fb; do
         grep -q "^$solver,converged," $file || fail "no row $solver: $(cat $file)"

@@ -1,5 +1,5 @@
 /* The laboratory: deadlines of benchmarks that run worlds, and their verdicts; what experiments conclude about the
- * statements of papers. */
+ * statements of papers; which points of long curves pages show. */
 #include "lab/experiments/preclik.h"
 #include "lab/experiments/worlds.h"
 #include "lab/widen.h"
@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "base/timer.h"
+#include "io/file/file.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -161,28 +162,162 @@ TEST(tron_crashes_only_if_it_does_itself)
     check_crash(LAB_OUTCOMES, LAB_OUTCOMES, "not judged", "no result of tao-tron:stop=paper");
 }
 
-/* What preclik says about Newton's method on the pyramid if it has no result in one state; -1: it has all. */
-static void check_pyramid(int missing, const char *holds, const char *found)
+/* A result of preclik: how it ended, its residual at the end and its seconds. */
+typedef struct End {
+    LabOutcome outcome;
+    double residual, seconds;
+} End;
+
+/* What preclik says about Newton's method on a model if the methods end like this in each state, but Newton in state 0
+ * like `first`. missing: the state in which Newton has no result; -1: it has all. */
+static void check_newton(int model, End first, End newton, End pgs, End cpg, int missing,
+                         const char *holds)
 {
     static LabSet set;
-    make_set(&set, MODELS * STATES, 2 * STATES);
+    char statement[LAB_TEXT];
+    make_set(&set, MODELS * STATES, 3 * STATES);
     for (int state = 0; state < STATES; state++) {
-        add_result(&set, preclik_case_index(PYRAMID, state), "pgs", LAB_BUDGET, 1e-3);
-        if (state != missing)
-            add_result(&set, preclik_case_index(PYRAMID, state), "ssn", LAB_BUDGET, 0.1);
+        const End ends[] = {state ? newton : first, pgs, cpg};
+        static const char *const solvers[] = {SSN_PLAIN, "pgs", CPG_PAPER};
+        for (int s = state == missing; s < 3; s++) {
+            add_result(&set, preclik_case_index(model, state), solvers[s], ends[s].outcome,
+                       ends[s].residual);
+            set.results[set.result_count - 1].seconds = ends[s].seconds;
+        }
     }
-    preclik_add_claims(&set);
-    CHECK_STR(cell_of(&set, claims, "pyramid: Newton is inferior", 1), holds);
-    CHECK_STR(cell_of(&set, claims, "pyramid: Newton is inferior", 2), found);
+    preclik_add_newton_claims(&set);
+    snprintf(statement, sizeof statement, "%s: Newton is inferior", preclik_models[model]);
+    CHECK_STR(cell_of(&set, claims, statement, 1), holds);
+    if (missing >= 0)
+        CHECK_STR(cell_of(&set, claims, statement, 2), "a result is missing");
     lab_set_clear(&set);
 }
 
-TEST(newton_is_not_judged_without_all_its_results)
+TEST(newton_is_judged_by_what_converges)
 {
-    check_pyramid(-1, "holds",
-                  "worst end: Newton 1e-01, PGS 1e-03, which has 25 times as many iterations");
+    const End fast = {LAB_CONVERGED, 1e-9, 1.0}, slow = {LAB_CONVERGED, 1e-9, 3.0};
+    const End medium = {LAB_CONVERGED, 1e-9, 2.0};
+    const End failed = {LAB_BUDGET, 0.1, 1.0}, nearer = {LAB_BUDGET, 1e-3, 2.0};
+    check_newton(BOX, slow, slow, fast, medium, -1, "holds");
+    check_newton(BOX, failed, failed, fast, nearer, -1, "holds");
+    check_newton(BOX, failed, fast, slow, medium, -1, "holds in part");
+    check_newton(BOX, fast, fast, slow, failed, -1, "does not hold");
+    check_newton(BOX, medium, medium, fast, slow, -1, "does not hold"); /* between the two */
+    check_newton(BOX, fast, fast, failed, failed, -1, "does not hold");
+    check_newton(PYRAMID, failed, failed, nearer, nearer, -1, "holds");
+    check_newton(PYRAMID, nearer, nearer, nearer, failed, -1, "does not hold");
     for (int state = 0; state < STATES; state++)
-        check_pyramid(state, "not judged", "a result is missing");
+        check_newton(PYRAMID, failed, failed, nearer, nearer, state, "not judged");
+}
+
+/* Multigrid that has the sweeps' products and does not get to a mark does not improve on the sweeps that do; one that
+ * needs fewer products does. One that had fewer products and did not get there is not judged. */
+TEST(multigrid_is_judged_by_its_work)
+{
+    static const char statement[] = "box: multigrid does not improve on Gauss-Seidel";
+    static const struct {
+        double products, project; /* of multigrid, and its residual at the end */
+        const char *holds;
+    } cases[] = {{30.0, 0.5, "holds"}, {10.0, 1e-9, "does not hold"}, {10.0, 0.5, "not judged"}};
+    for (int k = 0; k < 3; k++) {
+        static LabSet set;
+        make_set(&set, MODELS * STATES, 4 * STATES);
+        for (int state = 0; state < STATES; state++) {
+            static const char *const solvers[] = {"pgs", AMG_REJECT, AMG_PROJECT, "amg"};
+            const double ends[] = {1e-9, 0.5, cases[k].project, 1e-9};
+            for (int s = 0; s < 4; s++) {
+                const double products = s ? cases[k].products : 20.0;
+                add_result(&set, preclik_case_index(BOX, state), solvers[s], LAB_CONVERGED,
+                           ends[s]);
+                set.results[set.result_count - 1].trace.row[1][LAB_PRODUCTS] = products;
+                set.results[set.result_count - 1].products = (int)products;
+            }
+        }
+        preclik_add_claims(&set);
+        CHECK_STR(cell_of(&set, claims, statement, 1), cases[k].holds);
+        lab_set_clear(&set);
+    }
+}
+
+/* Adds results of CPG and PGS on the pyramid at mu 3, at the end of which CPG's residual is this. */
+static void check_strong_friction(double cpg, int products, const char *holds)
+{
+    static const char statement[] = "strong friction spoils CPG on the pyramid";
+    static LabSet set;
+    make_set(&set, STRONG_CONE + 1, 4 * STATES + 2);
+    for (int state = 0; state < STATES; state++)
+        for (int model = BOX; model <= PYRAMID; model++) {
+            add_result(&set, preclik_case_index(model, state), "pgs", LAB_CONVERGED, 1e-9);
+            add_result(&set, preclik_case_index(model, state), CPG_PAPER, LAB_CONVERGED, 1e-9);
+        }
+    add_result(&set, STRONG_PYRAMID, "pgs", LAB_BUDGET, 0.1);
+    set.results[set.result_count - 1].products = 10;
+    add_result(&set, STRONG_PYRAMID, CPG_PAPER, LAB_BUDGET, cpg);
+    set.results[set.result_count - 1].products = products;
+    preclik_add_claims(&set);
+    CHECK_STR(cell_of(&set, claims, statement, 1), holds);
+    lab_set_clear(&set);
+}
+
+/* At mu 0.8 CPG is as good on the pyramid as on the box, so that the statement cannot hold as a whole. */
+TEST(strong_friction_is_judged_at_mu_3)
+{
+    check_strong_friction(0.2, 20, "holds in part");
+    check_strong_friction(0.2, 9, "does not hold");
+    check_strong_friction(0.01, 20, "does not hold");
+    check_strong_friction(NAN, 20, "not judged");
+}
+
+/* Newton that converges in two iterations, of which the first changes the set and the second does so or not. */
+static void check_last_iteration(double changes, const char *holds)
+{
+    static const char statement[] =
+        "with the correct active set Newton has the solution within a single iteration";
+    static LabSet set;
+    make_set(&set, MODELS * STATES, 2 * STATES);
+    for (int model = FRICTIONLESS; model <= BOX; model++)
+        for (int state = 0; state < STATES; state++) {
+            add_result(&set, preclik_case_index(model, state), SSN_PLAIN, LAB_CONVERGED, 1e-9);
+            LabResult *r = &set.results[set.result_count - 1];
+            free(r->trace.row);
+            r->trace = (LabTrace){.row = calloc(3, sizeof *r->trace.row), 3, 3};
+            r->iterations = 2;
+            r->trace.row[0][LAB_NATURAL_MAX] = 1.0;
+            r->trace.row[1][LAB_ITERATION] = r->trace.row[1][LAB_STATE_CHANGES] = 1.0;
+            r->trace.row[2][LAB_ITERATION] = 2.0;
+            r->trace.row[2][LAB_STATE_CHANGES] = changes;
+        }
+    preclik_add_newton_claims(&set);
+    CHECK_STR(cell_of(&set, claims, statement, 1), holds);
+    lab_set_clear(&set);
+}
+
+TEST(newton_with_the_right_set_is_judged_by_iterations_that_had_it)
+{
+    check_last_iteration(0.0, "holds");
+    check_last_iteration(1.0, "holds in part");
+}
+
+/* The plots are of the first state, without values whose logarithm does not exist. */
+TEST(plots_of_preclik_have_the_curves_of_its_figures)
+{
+    static LabSet set;
+    make_set(&set, MODELS * STATES, 2);
+    add_result(&set, preclik_case_index(BOX, 0), "pgs", LAB_CONVERGED, 1e-9);
+    add_result(&set, preclik_case_index(BOX, 1), CPG_PAPER, LAB_CONVERGED, 1e-9);
+    preclik_add_figures(&set);
+    if (!CHECK_INT(set.figure_count, MODELS + 4))
+        return;
+    const LabFigure *two = set.figures[0], *three = set.figures[MODELS + 1];
+    CHECK_STR(two->title, "Fig. 2: residual by model");
+    if (CHECK_INT(two->curves, 1)) {
+        CHECK_STR(two->curve[0].name, "PGS, box");
+        CHECK_INT(two->curve[0].count, 1); /* the axis of iterations has no zero */
+        CHECK_NEAR(two->curve[0].y[0], 1e-9, 0.0);
+    }
+    if (CHECK_INT(three->curves, 1)) /* the error is 0 */
+        CHECK_STR(three->curve[0].name, "pgs: residual");
+    lab_set_clear(&set);
 }
 
 /* Without results nothing holds or does not hold: no claim may take their absence for an answer. */
@@ -192,10 +327,99 @@ TEST(without_results_nothing_is_judged)
     int counts[CLAIM_VERDICTS];
     make_set(&set, STRONG_CONE + 1, 1);
     preclik_add_claims(&set);
+    preclik_add_newton_claims(&set);
     claims_count(&set, counts);
     CHECK_INT(counts[CLAIM_HOLDS] + counts[CLAIM_IN_PART] + counts[CLAIM_FAILS], 0);
-    CHECK(counts[CLAIM_UNJUDGED] > 15);
+    CHECK(counts[CLAIM_UNJUDGED] > 40);
     lab_set_clear(&set);
+}
+
+/* ---- statements of heyn-2012 on the three beds ---- */
+
+enum { BEDS = 3, METHODS = 4 };
+
+static const char *const heyn_methods[METHODS] = {"jacobi", "gpminres (paper)", "spg (paper)",
+                                                  "kucera (paper)"};
+
+/* Adds a result of three rows: the start, `reach` with the objective `end`, ten iterations later. The number of open
+ * contacts changes by `range` between the last two. */
+static void add_course(LabSet *set, int bed, const char *solver, int reach, double end, int range)
+{
+    add_result(set, bed, solver, LAB_BUDGET, 0.0);
+    LabResult *r = &set->results[set->result_count - 1];
+    free(r->trace.row);
+    r->trace = (LabTrace){.row = calloc(3, sizeof *r->trace.row), .count = 3, .capacity = 3};
+    for (int k = 0; k < 3; k++) {
+        double *row = r->trace.row[k];
+        row[LAB_ITERATION] = k == 0 ? 0.0 : k == 1 ? reach : reach + 10.0;
+        row[LAB_OBJECTIVE] = k ? end : 0.0;
+        row[LAB_PROJECTED_GRADIENT] = 1.0 / (1.0 + k);
+        row[LAB_OPEN] = k == 2 ? 10.0 + range : 10.0;
+    }
+    r->iterations = reach + 10;
+    r->objective = end;
+}
+
+/* How a method fares on the beds: it comes near the optimum, stays far from it or has no result. */
+typedef enum Fate { NEAR, FAR, ABSENT } Fate;
+
+/* What heyn-2 says if all methods come near but `method`, which fares like this on the smallest and the largest bed.
+ * The objective at the optimum is -1; jacobi, four times slower on the largest bed, ends at -0.9. */
+static void check_beds(int method, Fate smallest, Fate largest, const char *scales,
+                       const char *unsettled, const char *contents)
+{
+    static LabSet set;
+    TestProblem heap = make_heap(&(HeapOptions){1, 2, 1, 1, 0.3, 0.0, 0.0});
+    make_set(&set, BEDS, BEDS * (METHODS + 1));
+    for (int bed = 0; bed < BEDS; bed++) {
+        CHECK_OK(talus_problem_create(&heap.def, NULL, &set.problems[bed].problem));
+        add_result(&set, bed, "apgd", LAB_CONVERGED, 0.0);
+        set.results[set.result_count - 1].objective = -1.0;
+        for (int m = 0; m < METHODS; m++) {
+            const Fate fate = m != method       ? NEAR
+                              : bed == 0        ? smallest
+                              : bed == BEDS - 1 ? largest
+                                                : NEAR;
+            if (fate != ABSENT)
+                add_course(&set, bed, heyn_methods[m], m ? 50 : 50 << bed,
+                           fate == FAR ? -0.5
+                           : m         ? -1.0
+                                       : -0.9,
+                           bed + 1);
+        }
+    }
+    heyn_2.conclude(&set, 1);
+    CHECK_STR(
+        cell_of(&set, claims, "Jacobi scales much worse with the size than the other three", 1),
+        scales);
+    CHECK_STR(
+        cell_of(&set, claims,
+                "the size of the active set can be unsettled even as the objective approaches "
+                "the minimum, best seen on larger beds",
+                1),
+        unsettled);
+    CHECK_STR(cell_of(&set, claims,
+                      "even while its size is constant, the contents of the active set can change",
+                      1),
+              contents);
+    lab_set_clear(&set);
+    free_test_problem(&heap);
+}
+
+/* A method that does not come near on a bed says nothing about growth from bed to bed, nor about what happens there. */
+TEST(beds_are_compared_only_where_all_come_near)
+{
+    static const char unjudged[] = "not judged", holds[] = "holds", fails[] = "does not hold";
+    enum { GPMINRES = 1, SPG, KUCERA };
+    check_beds(GPMINRES, NEAR, NEAR, holds, holds, fails);
+    for (int bed = 0; bed < 3; bed++) { /* the smallest, the largest, both */
+        const Fate first = bed == 1 ? NEAR : FAR, last = bed == 0 ? NEAR : FAR;
+        check_beds(GPMINRES, first, last, unjudged, unjudged, unjudged);
+        check_beds(SPG, first, last, unjudged, holds, fails);
+        check_beds(KUCERA, first, last, unjudged, unjudged, unjudged);
+    }
+    for (int m = 0; m < METHODS; m++)
+        check_beds(m, NEAR, ABSENT, unjudged, unjudged, unjudged);
 }
 
 /* ---- widened worlds ---- */
@@ -225,13 +449,171 @@ TEST(a_widened_world_keeps_its_compliance)
     }
 }
 
+/* ---- long curves ---- */
+
+enum { LONG = 10000 };
+
+static double long_x[LONG], long_y[LONG];
+
+/* A wave with one peak up and one down, drawn from point 1 on where the axis of x is logarithmic. */
+static void make_long_curve(LabFigure *figure)
+{
+    for (int k = 0; k < LONG; k++) {
+        long_x[k] = k;
+        long_y[k] = 2.0 + sin(1e-3 * k);
+    }
+    long_y[3333] = 7.0;
+    long_y[7777] = 0.5;
+    lab_figure_add(figure, "wave", long_x, long_y, LONG);
+}
+
+/* The number of points with this y. */
+static int count_of(const LabCurve *curve, double y)
+{
+    int count = 0;
+    for (int k = 0; k < curve->count; k++)
+        count += curve->y[k] == y;
+    return count;
+}
+
+/* True if all points are of the long curve, in its order. */
+static bool is_part(const LabCurve *curve)
+{
+    int at = -1;
+    for (int k = 0; k < curve->count; k++) {
+        const int point = (int)curve->x[k];
+        if (point <= at || memcmp(&curve->y[k], &long_y[point], sizeof long_y[point]) != 0)
+            return false;
+        at = point;
+    }
+    return true;
+}
+
+static void thin_long_curve(LabFigure *figure, LabCurve *out)
+{
+    *out = (LabCurve){0};
+    CHECK(lab_curve_thin(figure, &figure->curve[0], out));
+    CHECK(out->count <= LAB_SHOWN);
+    CHECK(out->count > LAB_SHOWN / 3);
+    CHECK(is_part(out));
+    CHECK(out->x[0] == long_x[0] && out->x[out->count - 1] == long_x[LONG - 1]);
+    CHECK_INT(count_of(out, 7.0), 1);
+    CHECK_INT(count_of(out, 0.5), 1);
+    free(out->x);
+    free(out->y);
+}
+
+TEST(thinned_curves_keep_their_extremes)
+{
+    static LabFigure figure;
+    LabCurve out;
+    make_long_curve(&figure);
+    thin_long_curve(&figure, &out);
+    figure.y_log = true;
+    thin_long_curve(&figure, &out);
+    CHECK_STR(out.name, "wave");
+    figure.curve[0].count = LAB_SHOWN;
+    CHECK(!lab_curve_thin(&figure, &figure.curve[0], &out)); /* not long */
+    lab_figure_clear(&figure);
+}
+
+/* On a logarithmic axis the first hundred of ten thousand points take half of the width. */
+TEST(thinned_curves_keep_the_first_decades)
+{
+    static LabFigure figure;
+    LabCurve out;
+    int early = 0;
+    make_long_curve(&figure);
+    figure.x_log = true;
+    REQUIRE(lab_curve_thin(&figure, &figure.curve[0], &out));
+    CHECK(out.count <= LAB_SHOWN && is_part(&out));
+    CHECK_INT(count_of(&out, 7.0) + count_of(&out, 0.5), 2);
+    while (early < out.count && out.x[early] < 100.0)
+        early++;
+    CHECK_INT(early, 100);
+    free(out.x);
+    free(out.y);
+    lab_figure_clear(&figure);
+}
+
+/* Points that are not drawn break the line of what is kept, too; where x falls, pieces have as many points each. */
+TEST(thinned_curves_keep_their_gaps)
+{
+    static LabFigure figure;
+    LabCurve out;
+    make_long_curve(&figure);
+    LabCurve *curve = &figure.curve[0];
+    curve->y[5000] = NAN;
+    for (int k = 6000; k < 7000; k++)
+        curve->y[k] = NAN;
+    REQUIRE(lab_curve_thin(&figure, curve, &out));
+    int gaps = 0, first = -1, last = -1;
+    for (int k = 0; k < out.count; k++)
+        if (isnan(out.y[k])) {
+            gaps++;
+            first = first < 0 ? (int)out.x[k] : first;
+            last = (int)out.x[k];
+        }
+    CHECK_INT(first, 5000);
+    CHECK(last > 6900 && gaps > 10 && gaps < 100);
+    free(out.x);
+    free(out.y);
+    for (int k = 0; k < LONG; k++) {
+        curve->x[k] = -curve->x[k];
+        curve->y[k] = long_y[k];
+    }
+    REQUIRE(lab_curve_thin(&figure, curve, &out));
+    CHECK(out.count <= LAB_SHOWN && out.count > LAB_SHOWN / 3);
+    CHECK_INT(count_of(&out, 7.0) + count_of(&out, 0.5), 2);
+    free(out.x);
+    free(out.y);
+    lab_figure_clear(&figure);
+}
+
+TEST(pages_are_thinned_and_stores_are_not)
+{
+    static LabSet set, read;
+    bool found = false;
+    char *page;
+    size_t size;
+    set = (LabSet){.title = "long", .kind = "bench", .dir = "long", .complete = true};
+    REQUIRE_OK(lab_set_open(&set, true));
+    lab_set_add_table(&set, "a table", "a");
+    make_long_curve(lab_set_add_figure(&set, "a figure", "x", "y"));
+    CHECK_OK(lab_store_write(&set));
+    CHECK_OK(lab_page_write(&set));
+    read = (LabSet){.title = "long", .dir = "long"};
+    CHECK_OK(lab_store_read_shown(&read, &found));
+    REQUIRE(found && read.figure_count == 1);
+    CHECK_INT(read.figures[0]->curve[0].count, LONG);
+    REQUIRE_OK(talus_read_file("long/report.html", 1 << 24, &page, &size));
+    const char *x = strstr(page, "\"wave\""), *end = x ? strchr(x, ']') : NULL;
+    int commas = 0;
+    REQUIRE(end);
+    for (; x < end; x++)
+        commas += *x == ',';
+    CHECK(commas > LAB_SHOWN / 3 && commas <= LAB_SHOWN);
+    talus_release(page);
+    lab_set_clear(&set);
+    lab_set_clear(&read);
+}
+
 int main(void)
 {
+    RUN(thinned_curves_keep_their_extremes);
+    RUN(thinned_curves_keep_the_first_decades);
+    RUN(thinned_curves_keep_their_gaps);
+    RUN(pages_are_thinned_and_stores_are_not);
     RUN(a_row_without_a_share_has_no_deadline);
     RUN(verdicts_show_the_residuals_that_are_known);
     RUN(tron_crashes_only_if_it_does_itself);
-    RUN(newton_is_not_judged_without_all_its_results);
+    RUN(newton_is_judged_by_what_converges);
+    RUN(multigrid_is_judged_by_its_work);
+    RUN(strong_friction_is_judged_at_mu_3);
+    RUN(newton_with_the_right_set_is_judged_by_iterations_that_had_it);
+    RUN(plots_of_preclik_have_the_curves_of_its_figures);
     RUN(without_results_nothing_is_judged);
+    RUN(beds_are_compared_only_where_all_come_near);
     RUN(a_widened_world_keeps_its_compliance);
     return talus_test_result();
 }

@@ -297,6 +297,12 @@ typedef struct LabFigure {
 void lab_figure_add(LabFigure *figure, const char *name, const double *x, const double *y,
                     int count);
 void lab_figure_clear(LabFigure *figure);
+enum {
+    LAB_SHOWN = 1000
+}; /* maximum number of points of a curve on a page, those that break its line aside */
+/* Writes the points of a curve of the figure that a page shows, extremes among them, to *out, whose x and y the caller
+ * frees. Returns false, and leaves *out as it is, if the page shows all. */
+bool lab_curve_thin(const LabFigure *figure, const LabCurve *curve, LabCurve *out);
 
 /* A solution that lab_set_search found. */
 typedef struct LabSolution {
@@ -318,7 +324,7 @@ typedef struct LabSearch {
     int solutions;
 } LabSearch;
 
-enum { LAB_NOTES = 96, LAB_FIGURES = 64 }; /* maximum numbers in a set */
+enum { LAB_NOTES = 96, LAB_FIGURES = 128 }; /* maximum numbers in a set */
 
 /* The results of one call of `talus solve` or `talus bench`, with all that the report shows. */
 typedef struct LabSet {

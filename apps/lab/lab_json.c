@@ -1,11 +1,12 @@
 /* lab/lab_json.c - writes results as JSON: the output of --json, results.json, which lab_store.c reads, and the data of
- * the report page, the same as results.json. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
+ * the report page, the same as results.json but for long curves, which lab_thin.c makes shorter. docs/how-to/laboratory.md and docs/reference/report.md describe them. */
 #include "lab.h"
 
 #include "cli/page.h"
 #include "io/file/file.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* ---- one result ---- */
 
@@ -176,7 +177,17 @@ static void put_tables(JsonOut *json, const LabSet *set)
     json_close_array(json);
 }
 
-static void put_figure(JsonOut *json, const LabFigure *figure)
+static void put_curve(JsonOut *json, const LabCurve *curve)
+{
+    json_open_object(json, NULL);
+    json_write_text(json, "name", curve->name);
+    json_write_reals(json, "x", curve->x, (size_t)curve->count);
+    json_write_reals(json, "y", curve->y, (size_t)curve->count);
+    json_close_object(json);
+}
+
+/* Writes a figure; `thin`: of long curves what a page shows. */
+static void put_figure(JsonOut *json, const LabFigure *figure, bool thin)
 {
     json_open_object(json, NULL);
     json_write_text(json, "title", figure->title);
@@ -188,25 +199,27 @@ static void put_figure(JsonOut *json, const LabFigure *figure)
     json_write_bool(json, "points", figure->points);
     json_open_array(json, "curves");
     for (int i = 0; i < figure->curves; i++) {
-        const LabCurve *c = &figure->curve[i];
-        json_open_object(json, NULL);
-        json_write_text(json, "name", c->name);
-        json_write_reals(json, "x", c->x, (size_t)c->count);
-        json_write_reals(json, "y", c->y, (size_t)c->count);
-        json_close_object(json);
+        LabCurve shown;
+        if (thin && lab_curve_thin(figure, &figure->curve[i], &shown)) {
+            put_curve(json, &shown);
+            free(shown.x);
+            free(shown.y);
+        } else {
+            put_curve(json, &figure->curve[i]);
+        }
     }
     json_close_array(json);
     json_close_object(json);
 }
 
 /* Writes the figures with their curves under the key "figures"; nothing if there are none. */
-static void put_all_figures(JsonOut *json, const LabSet *set)
+static void put_all_figures(JsonOut *json, const LabSet *set, bool thin)
 {
     if (set->figure_count == 0)
         return;
     json_open_array(json, "figures");
     for (int i = 0; i < set->figure_count; i++)
-        put_figure(json, set->figures[i]);
+        put_figure(json, set->figures[i], thin);
     json_close_array(json);
 }
 
@@ -311,11 +324,10 @@ static void put_stored_results(JsonOut *json, const LabSet *set)
     json_close_array(json);
 }
 
-/* PageData of results.json and of the report page; `user` is the LabSet. */
-static void put_set(void *user, JsonOut *json)
+/* Writes results.json or, with `thin`, the data of the report page. */
+static void put_set(JsonOut *json, const LabSet *set, bool thin)
 {
     static const double thresholds[] = {1e-2, 1e-4, 1e-6, 1e-8};
-    const LabSet *set = user;
     json_open_object(json, NULL);
     page_write_head(json, set->title, set->kind, set->threads);
     json_write_bool(json, "complete", set->complete);
@@ -330,7 +342,7 @@ static void put_set(void *user, JsonOut *json)
         put_result(json, &set->results[i]);
     json_close_array(json);
     put_tables(json, set);
-    put_all_figures(json, set);
+    put_all_figures(json, set, thin);
     if (!set->complete)
         put_stored_results(json, set);
     json_close_object(json);
@@ -342,12 +354,18 @@ TalusStatus lab_store_write(const LabSet *set)
     JsonOut json;
     TALUS_TRY(cli_create_file(&file, "%s/" LAB_STORE_NAME, set->dir));
     json_start(&json, json_to_file, file);
-    put_set((void *)set, &json);
+    put_set(&json, set, false);
     json_finish(&json);
     return talus_file_commit(file);
 }
 
+/* PageData of the report page; `user` is the LabSet. */
+static void put_page(void *user, JsonOut *json)
+{
+    put_set(json, user, true);
+}
+
 TalusStatus lab_page_write(const LabSet *set)
 {
-    return page_write_report(set->dir, "report.html", put_set, (void *)set);
+    return page_write_report(set->dir, "report.html", put_page, (void *)set);
 }

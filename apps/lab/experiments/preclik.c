@@ -73,6 +73,7 @@ static const BenchCase cases[] = {STATE("1"),
 static const BenchRun runs[] = {
     RUN("cpg", 5000, BOUNDS | PYRAMIDS),
     RUN(CPG_PAPER, 5000, BOUNDS | PYRAMIDS),
+    RUN(CPG_ONE, 5000, BOUNDS),
     RUN("pgs", 5000, BOUNDS | PYRAMIDS),
     RUN("ssn", 200, BOUNDS | PYRAMIDS),
     RUN(SSN_PLAIN, 200, BOUNDS | PYRAMIDS),
@@ -82,7 +83,12 @@ static const BenchRun runs[] = {
     RUN("newton-pang", 300, PIVOTED),
     RUN("newton-path", 10000, PIVOTED),
     RUN("gs-ssn", 5000, BOUNDS | PYRAMIDS | SMALL_STATES(SMALL_PYRAMID)),
+    RUN("gs-ssn:sweeps=200", 5000, ALL_STATES(PYRAMID)),
+    RUN("gs-ssn:omega=1.3", 5000, ALL_STATES(PYRAMID)),
     RUN("newton-al", 200, ALL_STATES(FRICTIONLESS)),
+    RUN("amg", 300, BOUNDS),
+    RUN(AMG_REJECT, 300, BOUNDS),
+    RUN(AMG_PROJECT, 300, BOUNDS),
     RUN("bgs-enum", 5000, PYRAMIDS),
     RUN("gs-disc", 5000, CONES),
     RUN("prox", 200, CONES),
@@ -123,7 +129,13 @@ static void add_fig_2_row(LabTable *t, const LabSet *set, int model, const char 
     lab_table_add_cells(t, "%.0e\t%.2f", end, seconds);
 }
 
-static void add_fig_2_table(LabSet *set)
+/* Returns the contacts of a state, the same for every model. */
+static int count_contacts(const LabSet *set, int state)
+{
+    return talus_problem_blocks(set->problems[preclik_case_index(BOX, state)].problem);
+}
+
+static void add_fig_2_table(LabSet *set, bool like_paper)
 {
     LabTable *t = lab_set_add_table(
         set, "Fig. 2: iterations until the residual has fallen, state by state", "model\tsolver");
@@ -135,8 +147,11 @@ static void add_fig_2_table(LabSet *set)
             if (runs[i].cases >> model & 1u && preclik_find_result(set, model, 0, runs[i].solver))
                 add_fig_2_row(t, set, model, runs[i].solver);
     snprintf(t->note, sizeof t->note,
-             "maximum norm, relative to zero impulses; worst end: the largest at the end of the "
-             "runs, which stop at 1e-9 in the mean square; s: of all states together");
+             "%d, %d and %d contacts%s; maximum norm, relative to zero impulses; worst end: the "
+             "largest at the end of the runs, which stop at 1e-9 in the mean square; s: of all "
+             "states together",
+             count_contacts(set, 0), count_contacts(set, 1), count_contacts(set, 2),
+             like_paper ? ", in the paper 1,702" : "");
 }
 
 /* ---- Fig. 3: residual and velocity error on the box ---- */
@@ -300,18 +315,14 @@ static void add_small_table(LabSet *set)
 
 static void conclude(LabSet *set, int divisor)
 {
-    add_fig_2_table(set);
+    add_fig_2_table(set, divisor == 1);
     add_fig_3_table(set);
     add_fig_4_table(set);
     add_hybrid_table(set);
     add_small_table(set);
+    preclik_add_figures(set);
     preclik_add_claims(set);
-    if (divisor > 1)
-        return;
-    lab_set_add_note(set, "Contacts: %d, %d and %d here, 1,702 in the paper.",
-                     talus_problem_blocks(set->problems[preclik_case_index(BOX, 0)].problem),
-                     talus_problem_blocks(set->problems[preclik_case_index(BOX, 1)].problem),
-                     talus_problem_blocks(set->problems[preclik_case_index(BOX, 2)].problem));
+    preclik_add_newton_claims(set);
 }
 
 const Experiment preclik = {.name = "preclik",

@@ -1,6 +1,7 @@
-/* lab/experiments/preclik.h - shared by preclik.c (the experiment) and preclik_claims.c (its conclusions). */
-#ifndef TALUS_CLI_PRECLIK_H
-#define TALUS_CLI_PRECLIK_H
+/* lab/experiments/preclik.h - shared by preclik.c (the experiment), preclik_figures.c (its plots), preclik_claims.c and
+ * preclik_newton.c (its conclusions). */
+#ifndef TALUS_LAB_PRECLIK_H
+#define TALUS_LAB_PRECLIK_H
 
 #include "experiment.h"
 
@@ -21,7 +22,10 @@ static inline int preclik_case_index(int model, int state)
     return state * MODELS + model;
 }
 
-#define CPG_PAPER "cpg:variant=two,metric=none"                    /* the paper's form, unscaled */
+#define CPG_PAPER "cpg:variant=two,metric=none"           /* the paper's form, unscaled */
+#define CPG_ONE "cpg:metric=none"                         /* the same with one product */
+#define AMG_REJECT "amg:correction=reject,truncate=off"   /* the paper's form */
+#define AMG_PROJECT "amg:correction=project,truncate=off" /* the other that the paper names */
 #define SSN_PLAIN "ssn:metric=none,regularise=1e-10,step_min=0.01" /* with the fewest safeguards */
 
 extern const char *const preclik_models[MODELS];
@@ -42,8 +46,8 @@ int preclik_count_sweeps(const LabResult *r);
 /* Returns the final residual in the maximum norm over that of zero impulses. */
 double preclik_final_residual(const LabResult *r);
 
-/* The solvers of Figs. 3 and 4. */
-enum { PGS, CPG, SSN, PLAIN, COMPARED };
+/* The solvers of Figs. 3 and 4: the paper's PGS, CPG and Newton, then CPG and Newton with our parameters. */
+enum { PGS, CPG, PLAIN, CPG_OURS, SSN, COMPARED };
 extern const char *const preclik_compared[COMPARED];
 
 /* Fig. 3: how velocity error and residual (maximum norm) are related, over those rows of a trace after iteration 1
@@ -66,7 +70,17 @@ typedef struct Decay {
 /* Evaluates the trace of a result. */
 Decay preclik_find_decay(const LabResult *r);
 
-/* Adds a table of the paper's statements, each judged by the results. */
+/* Adds the paper's statements, but those about Newton's method, each judged by the results. */
 void preclik_add_claims(LabSet *set);
+
+/* ---- preclik_newton.c ---- */
+
+/* Adds the statements about Newton's method. */
+void preclik_add_newton_claims(LabSet *set);
+
+/* ---- preclik_figures.c ---- */
+
+/* Adds plots of the paper's Figs. 2 to 4, of the first state. */
+void preclik_add_figures(LabSet *set);
 
 #endif

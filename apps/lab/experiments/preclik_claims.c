@@ -1,8 +1,11 @@
-/* lab/experiments/preclik_claims.c - judges the statements of preclik-2009 by the results of the experiment. */
+/* lab/experiments/preclik_claims.c - judges the statements of preclik-2009 by the results of the experiment; those about
+ * Newton's method are in preclik_newton.c. Where both are there, solvers have the paper's parameters; Newton is SSN_PLAIN.
+ * That all solvers fail under strong friction is judged by all that ran. */
 #include "correlation.h"
 #include "preclik.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- evaluation of results ---- */
 
@@ -17,14 +20,20 @@ const LabResult *preclik_find_result(const LabSet *set, int model, int state, co
 
 const double preclik_marks[] = {1e-2, 1e-4, 1e-6}; /* relative to the residual of zero impulses */
 
-double preclik_count_iterations(const LabResult *r, double mark)
+/* Returns the entry in `column`, at least 1, where the residual first is at most `mark` times that of zero impulses;
+ * INFINITY: never; NAN: r is NULL. */
+static double count_until(const LabResult *r, LabColumn column, double mark)
 {
-    const double *row =
-        r ? experiment_find_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX])
-          : NULL;
     if (!r)
         return NAN;
-    return row ? fmax(row[LAB_ITERATION], 1.0) : INFINITY;
+    const double *row =
+        experiment_find_row_below(r, LAB_NATURAL_MAX, mark * r->trace.row[0][LAB_NATURAL_MAX]);
+    return row ? fmax(row[column], 1.0) : INFINITY;
+}
+
+double preclik_count_iterations(const LabResult *r, double mark)
+{
+    return count_until(r, LAB_ITERATION, mark);
 }
 
 int preclik_count_sweeps(const LabResult *r)
@@ -37,7 +46,7 @@ double preclik_final_residual(const LabResult *r)
     return r->trace.row[r->trace.count - 1][LAB_NATURAL_MAX] / r->trace.row[0][LAB_NATURAL_MAX];
 }
 
-const char *const preclik_compared[] = {"pgs", "cpg", "ssn", SSN_PLAIN};
+const char *const preclik_compared[] = {"pgs", CPG_PAPER, SSN_PLAIN, "cpg", "ssn"};
 
 /* True if row k of the trace is after iteration 1, has an error above 0, and a residual above 1e-6 of that of row 0. */
 static bool is_in_fig_3(const LabResult *r, int k)
@@ -87,27 +96,53 @@ Decay preclik_find_decay(const LabResult *r)
 
 /* ---- ratios of iterations ---- */
 
-/* Ratios of iterations, or other figures. A ratio is infinite or 0 if one of the two solvers never reaches the mark,
- * and NAN if neither does or a result is missing; NAN is not counted. */
+/* Ratios of iterations, or other figures, of pairs of solvers. A ratio is infinite if only the second of the two reaches
+ * the mark, 0 if only the first does. */
 typedef struct SortedRatios {
     double value[STATES * PRECLIK_MARKS];
-    int count;     /* of values, finite and in ascending order */
-    int unreached; /* number of ratios that are infinite or 0 */
+    int count;     /* of values, in ascending order */
+    int unreached; /* number of values that are infinite or 0 */
+    int neither;   /* number of pairs without a ratio because neither solver reaches the mark */
+    int missing;   /* number of pairs without a ratio because a result is missing */
 } SortedRatios;
 
-/* Inserts a ratio in order, or counts it as unreached; ignores NAN. */
-static void add_ratio(SortedRatios *r, double ratio)
+/* Inserts a / b in order. INFINITY: never reached; NAN: missing. */
+static void add_ratio(SortedRatios *r, double a, double b)
 {
-    if (isnan(ratio))
-        return;
-    if (!isfinite(ratio) || ratio == 0.0) {
-        r->unreached++;
+    const double ratio = a / b;
+    if (isinf(a) && isinf(b)) {
+        r->neither++;
         return;
     }
+    if (isnan(ratio)) {
+        r->missing++;
+        return;
+    }
+    r->unreached += isinf(ratio) || ratio == 0.0;
     int place = r->count++;
     for (; place > 0 && r->value[place - 1] > ratio; place--)
         r->value[place] = r->value[place - 1];
     r->value[place] = ratio;
+}
+
+/* True if there are ratios and no result is missing. */
+static bool is_complete(const SortedRatios *r)
+{
+    return r->count > 0 && r->missing == 0;
+}
+
+/* Writes how many pairs lack a solver that reaches the mark; "" if none does. */
+static void describe_pairs(const SortedRatios *r, char text[LAB_TEXT])
+{
+    const int pairs = r->count + r->neither;
+    size_t used = 0;
+    text[0] = '\0';
+    if (r->unreached)
+        used = (size_t)snprintf(text, LAB_TEXT, "; %d of %d pairs lack one that gets there",
+                                r->unreached, pairs);
+    if (r->neither)
+        snprintf(text + used, LAB_TEXT - used, "; %d of %d judged, neither gets there in the rest",
+                 r->count, pairs);
 }
 
 static double get_min(const SortedRatios *r)
@@ -126,19 +161,30 @@ static double get_max(const SortedRatios *r)
     return r->count ? r->value[r->count - 1] : NAN;
 }
 
-/* Returns the iterations of solver a on model_a over those of solver b on model_b, for all states and marks. */
-static SortedRatios compare_iterations(const LabSet *set, int model_a, const char *a, int model_b,
-                                       const char *b)
+/* Returns the iterations (or another column) of solver a on model_a over those of solver b on model_b, for all states
+ * and marks. */
+static SortedRatios compare(const LabSet *set, LabColumn column, int model_a, const char *a,
+                            int model_b, const char *b)
 {
     SortedRatios ratios = {0};
     for (int state = 0; state < STATES; state++)
         for (int m = 0; m < PRECLIK_MARKS; m++)
-            add_ratio(&ratios,
-                      preclik_count_iterations(preclik_find_result(set, model_a, state, a),
-                                               preclik_marks[m]) /
-                          preclik_count_iterations(preclik_find_result(set, model_b, state, b),
-                                                   preclik_marks[m]));
+            add_ratio(
+                &ratios,
+                count_until(preclik_find_result(set, model_a, state, a), column, preclik_marks[m]),
+                count_until(preclik_find_result(set, model_b, state, b), column, preclik_marks[m]));
     return ratios;
+}
+
+static SortedRatios compare_iterations(const LabSet *set, int model_a, const char *a, int model_b,
+                                       const char *b)
+{
+    return compare(set, LAB_ITERATION, model_a, a, model_b, b);
+}
+
+static SortedRatios compare_products(const LabSet *set, int model, const char *a, const char *b)
+{
+    return compare(set, LAB_PRODUCTS, model, a, model, b);
 }
 
 /* ---- the paper's statements ---- */
@@ -148,19 +194,17 @@ static SortedRatios compare_iterations(const LabSet *set, int model_a, const cha
 static void claim_ratio(LabSet *set, const char *statement, const SortedRatios *r, double low,
                         double high)
 {
-    bool all = r->count && !r->unreached && get_min(r) >= low && get_max(r) <= high;
-    char lost[LAB_TEXT] = "", rule[LAB_TEXT];
+    const bool all = is_complete(r) && !r->unreached && get_min(r) >= low && get_max(r) <= high;
+    char pairs[LAB_TEXT], rule[LAB_TEXT];
     snprintf(rule, sizeof rule,
              "%g to %g times at all marks and states; in part: the median is %g to %g times", low,
              high, low, 2.0 * high);
-    if (r->unreached)
-        snprintf(lost, sizeof lost, "; %d of %d pairs lack one that gets there", r->unreached,
-                 r->unreached + r->count);
+    describe_pairs(r, pairs);
     claims_add(set, &(Claim){.statement = statement, .rule = rule},
-               r->count + r->unreached == 0
+               !is_complete(r)
                    ? CLAIM_UNJUDGED
                    : claim_if_whole(all, get_median(r) >= low && get_median(r) <= 2.0 * high),
-               "%.1f times, from %.1f to %.1f%s", get_median(r), get_min(r), get_max(r), lost);
+               "%.1f times, from %.1f to %.1f%s", get_median(r), get_min(r), get_max(r), pairs);
 }
 
 /* Judges the statements about how many more iterations one solver or model needs than another. */
@@ -181,32 +225,37 @@ static void claim_speed(LabSet *set)
                 1.0, 1.5);
 }
 
-/* Returns the products per iteration of CPG_PAPER in the first state. */
-static double products_per_iteration(const LabSet *set, int model)
-{
-    const LabResult *r = preclik_find_result(set, model, 0, CPG_PAPER);
-    return r ? (double)r->products / r->iterations : NAN;
-}
-
-/* Judges whether CPG's advantage over PGS is less than half as large on the pyramid as on the box. */
+/* Judges CPG on the pyramid by the case with mu 3. The paper calls mu 0.8 strong already (caption of Fig. 2), so that
+ * the statement holds as a whole only if it does there, too. */
 static void claim_pyramid(LabSet *set)
 {
-    SortedRatios box = compare_iterations(set, BOX, "pgs", BOX, CPG_PAPER);
-    SortedRatios pyramid = compare_iterations(set, PYRAMID, "pgs", PYRAMID, CPG_PAPER);
-    claims_add(
-        set,
-        &(Claim){.statement = "strong friction spoils CPG on the pyramid",
-                 .rule = "its advantage over PGS there is less than half of that on the box"},
-        pyramid.count && box.count ? claim_if(get_median(&pyramid) < 0.5 * get_median(&box))
-                                   : CLAIM_UNJUDGED,
-        "PGS needs %.1f times CPG's iterations there, %.1f times on the box; %.1f and "
-        "%.1f products each",
-        get_median(&pyramid), get_median(&box), products_per_iteration(set, PYRAMID),
-        products_per_iteration(set, BOX));
+    const Claim claim = {.statement = "strong friction spoils CPG on the pyramid",
+                         .rule = "at mu 3 it does not converge and ends with a larger residual "
+                                 "than PGS, which took no more products, and at mu 0.8 its "
+                                 "advantage is less than half of that on the box; in part: at mu "
+                                 "3 alone"};
+    const LabResult *cpg = experiment_find_result(set, STRONG_PYRAMID, CPG_PAPER);
+    const LabResult *pgs = experiment_find_result(set, STRONG_PYRAMID, "pgs");
+    if (!cpg || !pgs) {
+        claims_add(set, &claim, CLAIM_UNJUDGED, "a result is missing");
+        return;
+    }
+    const SortedRatios box = compare_iterations(set, BOX, "pgs", BOX, CPG_PAPER);
+    const SortedRatios pyramid = compare_iterations(set, PYRAMID, "pgs", PYRAMID, CPG_PAPER);
+    const double c = preclik_final_residual(cpg), p = preclik_final_residual(pgs);
+    const bool at_3 = cpg->outcome != LAB_CONVERGED && c > p && pgs->products <= cpg->products;
+    const bool at_08 = get_median(&pyramid) < 0.5 * get_median(&box);
+    claims_add(set, &claim,
+               isnan(c) || isnan(p) || !is_complete(&pyramid) || !is_complete(&box)
+                   ? CLAIM_UNJUDGED
+                   : claim_if_whole(at_3 && at_08, at_3),
+               "at mu 3 CPG ends at %.1e after %d products, PGS at %.1e after %d; at mu 0.8 PGS "
+               "needs %.1f times CPG's iterations, on the box %.1f times",
+               c, cpg->products, p, pgs->products, get_median(&pyramid), get_median(&box));
 }
 
-/* Judges the paper's statement about errors "in the beginning", taken as the first three iterations. */
-static void claim_beginning(LabSet *set)
+/* Judges what the paper says of residual or velocity error "in the beginning", taken as the first three iterations. */
+static void claim_beginning(LabSet *set, const char *statement, LabColumn column)
 {
     enum { BEGINNING = 3 };
     int faster = 0, states = 0;
@@ -215,210 +264,286 @@ static void claim_beginning(LabSet *set)
         const LabResult *cpg = preclik_find_result(set, BOX, state, CPG_PAPER);
         if (!pgs || !cpg)
             continue;
-        states++;
-        faster += experiment_find_row_at(pgs, BEGINNING)[LAB_VELOCITY_ERROR] <
-                  experiment_find_row_at(cpg, BEGINNING)[LAB_VELOCITY_ERROR];
+        const double p = experiment_find_row_at(pgs, BEGINNING)[column];
+        const double c = experiment_find_row_at(cpg, BEGINNING)[column];
+        states += !isnan(p) && !isnan(c);
+        faster += p < c;
     }
     claims_add(set,
-               &(Claim){.statement = "at first PGS's velocity error falls faster than CPG's",
+               &(Claim){.subject = "box",
+                        .statement = statement,
                         .rule = "smaller after three iterations in all states; in part: in some"},
-               states ? claim_if_whole(faster == states, faster > 0) : CLAIM_UNJUDGED,
-               "after %d iterations in %d of %d states", BEGINNING, faster, states);
+               states < STATES ? CLAIM_UNJUDGED : claim_if_whole(faster == STATES, faster > 0),
+               "after %d iterations in %d of %d states", BEGINNING, faster, STATES);
 }
 
-/* Medians over the states of the figures of Coupling. */
-static Coupling find_median_coupling(const LabSet *set, const char *solver)
-{
-    SortedRatios levels = {0}, changes = {0}, spread = {0};
-    for (int state = 0; state < STATES; state++) {
-        const LabResult *r = preclik_find_result(set, BOX, state, solver);
-        Coupling c = r ? preclik_find_coupling(r) : (Coupling){NAN, NAN, NAN};
-        add_ratio(&levels, c.levels);
-        add_ratio(&changes, c.changes);
-        add_ratio(&spread, c.spread);
-    }
-    return (Coupling){get_median(&levels), get_median(&changes), get_median(&spread)};
-}
-
-/* Judges the statement that Newton's error and residual are "only loosely related". */
-static void claim_loose_coupling(LabSet *set, int newton, const char *statement)
-{
-    Coupling n = find_median_coupling(set, preclik_compared[newton]),
-             p = find_median_coupling(set, "pgs");
-    Coupling c = find_median_coupling(set, "cpg");
-    bool loose = n.levels < 0.7, looser = n.levels < fmin(p.levels, c.levels);
-    bool wider = n.spread > fmax(p.spread, c.spread);
-    claims_add(set,
-               &(Claim){.statement = statement,
-                        .rule = "levels correlate by less than 0.7 and less than those of PGS and "
-                                "CPG, with a wider spread; in part: all but the 0.7"},
-               isnan(n.levels + p.levels + c.levels)
-                   ? CLAIM_UNJUDGED
-                   : claim_if_whole(loose && looser && wider, looser && wider),
-               "levels correlate by %.2f (PGS %.2f, CPG %.2f), changes by %.2f (%.2f, "
-               "%.2f); spread %.0f (%.0f, %.0f)",
-               n.levels, p.levels, c.levels, n.changes, p.changes, c.changes, n.spread, p.spread,
-               c.spread);
-}
-
-/* Returns the seconds over all states; INFINITY unless the solver converged in each, NAN if a state has no result. */
-static double sum_seconds(const LabSet *set, int model, const char *solver)
-{
-    double seconds = 0.0;
-    for (int state = 0; state < STATES; state++) {
-        const LabResult *r = preclik_find_result(set, model, state, solver);
-        seconds += !r ? NAN : r->outcome == LAB_CONVERGED ? r->seconds : INFINITY;
-    }
-    return seconds;
-}
-
-/* Largest preclik_final_residual over all states; NAN if a state has no result. */
-static double find_worst_residual(const LabSet *set, int model, const char *solver)
-{
-    double worst = 0.0;
-    for (int state = 0; state < STATES; state++) {
-        const LabResult *r = preclik_find_result(set, model, state, solver);
-        if (!r)
-            return NAN;
-        worst = fmax(worst, preclik_final_residual(r));
-    }
-    return worst;
-}
-
-/* Judges whether Newton (ssn) is inferior. Without friction and on the box by times: in part within a factor of two,
- * because other programs may disturb the times. On the pyramid by final residuals, unless one is missing. */
-static void claim_newton(LabSet *set)
+/* Judges the cost of CPG's iterations, and whether it has an advantage in spite of it. A sweep of PGS costs a product. */
+static void claim_products(LabSet *set)
 {
     for (int model = FRICTIONLESS; model <= BOX; model++) {
-        double ssn = sum_seconds(set, model, "ssn"), pgs = sum_seconds(set, model, "pgs");
-        double cpg = sum_seconds(set, model, "cpg"), best = fmin(pgs, cpg);
-        claims_add(
-            set,
-            &(Claim){.subject = preclik_models[model],
-                     .statement = "Newton is inferior",
-                     .rule = "more than twice the seconds of the better of PGS and CPG; in part: "
-                             "more than half of them (inf: not converged in all states)"},
-            isnan(ssn + pgs + cpg) || (isinf(ssn) && isinf(best))
-                ? CLAIM_UNJUDGED
-                : claim_if_whole(ssn > 2.0 * best, !(ssn < 0.5 * best)),
-            "seconds to 1e-9, all states: Newton %.2f, PGS %.2f, CPG %.2f; with the "
-            "least of our own it ends at %.0e",
-            ssn, pgs, cpg, find_worst_residual(set, model, SSN_PLAIN));
-    }
-    double ssn = find_worst_residual(set, PYRAMID, "ssn"),
-           pgs = find_worst_residual(set, PYRAMID, "pgs");
-    const Claim claim = {.subject = "pyramid",
-                         .statement = "Newton is inferior",
-                         .rule = "its worst residual at the end, of all states, is above PGS's"};
-    if (isnan(ssn) || isnan(pgs))
-        claims_add(set, &claim, CLAIM_UNJUDGED, "a result is missing");
-    else
-        claims_add(set, &claim, claim_if(ssn > pgs),
-                   "worst end: Newton %.0e, PGS %.0e, which has 25 times as many iterations", ssn,
-                   pgs);
-}
-
-/* Judges whether sweeps before Newton (gs-ssn) help. Compares factorisations in each state, but times as sums over the
- * states, because other programs may disturb times. */
-static void claim_hybrid(LabSet *set)
-{
-    for (int model = FRICTIONLESS; model <= PYRAMID; model++) {
-        int fewer = 0, lost = 0;
-        double newton = 0.0, hybrid = 0.0;
+        SortedRatios each = {0};
         for (int state = 0; state < STATES; state++) {
-            const LabResult *n = preclik_find_result(set, model, state, "ssn");
-            const LabResult *h = preclik_find_result(set, model, state, "gs-ssn");
-            if (!n || !h) {
-                lost = -1;
-                break;
-            }
-            bool solved = h->outcome == LAB_CONVERGED, alone = n->outcome != LAB_CONVERGED;
-            lost += alone;
-            fewer += solved && (alone || h->factorisations < n->factorisations);
-            newton += n->seconds;
-            hybrid += solved ? h->seconds : INFINITY;
+            const LabResult *r = preclik_find_result(set, model, state, CPG_PAPER);
+            add_ratio(&each, r ? r->products : NAN, r ? r->iterations : NAN);
         }
+        char statement[LAB_TEXT], pairs[LAB_TEXT];
+        snprintf(statement, sizeof statement, "%s: CPG's iterations are roughly twice as expensive",
+                 preclik_models[model]);
+        claim_ratio(set, statement, &each, 1.5, 2.5);
+        SortedRatios all = compare_products(set, model, "pgs", CPG_PAPER);
+        describe_pairs(&all, pairs);
         claims_add(
             set,
             &(Claim){.subject = preclik_models[model],
-                     .statement = "sweeps before Newton are of advantage",
-                     .rule = "fewer factorisations in all states and less time over all; in part: "
-                             "one of these, or some states"},
-            lost < 0 ? CLAIM_UNJUDGED
-                     : claim_if_whole(fewer == STATES && hybrid < newton, fewer || hybrid < newton),
-            "fewer factorisations in %d of %d states, %.1f times as fast over all; "
-            "Newton alone fails on %d",
-            fewer, STATES, newton / hybrid, lost);
+                     .statement = "so CPG cannot benefit from its lower number of iterations",
+                     .rule = "PGS reaches all marks in all states with no more products than CPG "
+                             "(a sweep counts as one); in part: the median"},
+            !is_complete(&all)
+                ? CLAIM_UNJUDGED
+                : claim_if_whole(!all.neither && get_max(&all) <= 1.0, get_median(&all) <= 1.0),
+            "PGS has %.1f times CPG's products, from %.1f to %.1f%s", get_median(&all),
+            get_min(&all), get_max(&all), pairs);
+        SortedRatios one = compare_products(set, model, CPG_PAPER, CPG_ONE);
+        describe_pairs(&one, pairs);
+        claims_add(set,
+                   &(Claim){.subject = preclik_models[model],
+                            .statement =
+                                "CPG without the second product would perform considerably better",
+                            .rule =
+                                "fewer products (cpg:metric=none) to all marks in all states, the "
+                                "median by a third; in part: the median is smaller"},
+                   !is_complete(&one) ? CLAIM_UNJUDGED
+                                      : claim_if_whole(one.unreached == 0 && get_min(&one) > 1.0 &&
+                                                           get_median(&one) >= 1.5,
+                                                       get_median(&one) > 1.0),
+                   "with the second product %.1f times as many, from %.1f to %.1f%s",
+                   get_median(&one), get_min(&one), get_max(&one), pairs);
     }
 }
 
-/* Judges how the changes of states decay. Counts for each solver the states in which the decay that the paper states
- * fits better: linear for Newton, exponential for PGS and CPG. */
-static void claim_decay(LabSet *set)
+/* Judges whether a solver needs more on the pyramid than without friction and on the box. A mark that it reaches on none
+ * of the models is not counted. */
+static void claim_quadratic(LabSet *set)
 {
-    int as_stated[COMPARED] = {0}, states = 0;
+    static const char *const solvers[] = {"pgs", CPG_PAPER, SSN_PLAIN};
+    int pairs = 0, easier = 0;
     bool missing = false;
-    for (int state = 0; state < STATES; state++, states++)
-        for (int s = 0; s < COMPARED; s++) {
-            const LabResult *r = preclik_find_result(set, BOX, state, preclik_compared[s]);
-            if (!r) {
-                missing = true;
-                continue;
-            }
-            Decay d = preclik_find_decay(r);
-            as_stated[s] += s >= SSN ? d.linear > d.exponential : d.exponential > d.linear;
+    for (int s = 0; s < LAB_COUNT(solvers); s++)
+        for (int model = FRICTIONLESS; model <= BOX; model++)
+            for (int state = 0; state < STATES; state++)
+                for (int m = 0; m < PRECLIK_MARKS; m++) {
+                    double quadratic = preclik_count_iterations(
+                        preclik_find_result(set, model, state, solvers[s]), preclik_marks[m]);
+                    double cone = preclik_count_iterations(
+                        preclik_find_result(set, PYRAMID, state, solvers[s]), preclik_marks[m]);
+                    missing = missing || isnan(quadratic) || isnan(cone);
+                    if (isinf(quadratic) && isinf(cone))
+                        continue;
+                    pairs++;
+                    easier += quadratic < cone;
+                }
+    claims_add(set,
+               &(Claim){.statement = "all solvers solve frictionless and box models more "
+                                     "efficiently than the pyramid",
+                        .rule = "PGS, CPG and Newton (plain) need fewer iterations to all marks "
+                                "in all states; in part: to half of them"},
+               missing || pairs == 0 ? CLAIM_UNJUDGED
+                                     : claim_if_whole(easier == pairs, 2 * easier >= pairs),
+               "in %d of %d pairs", easier, pairs);
+}
+
+/* Judges whether Gauss-Seidel methods solve every model. */
+static void claim_range(LabSet *set)
+{
+    int reached[2] = {0}, states = 0;
+    bool missing = false;
+    for (int model = FRICTIONLESS; model <= CONE; model++)
+        for (int state = 0; state < STATES; state++, states++) {
+            const LabResult *r =
+                preclik_find_result(set, model, state, model == CONE ? "gs-disc" : "pgs");
+            missing = missing || !r;
+            for (int m = 0; m < 2; m++)
+                reached[m] += preclik_count_iterations(r, preclik_marks[m]) < INFINITY;
         }
     claims_add(set,
-               &(Claim){.statement = "changes of the active set fall exponentially in PGS and CPG",
-                        .rule = "an exponential fits better than a line in all states; in part: in "
-                                "some"},
+               &(Claim){.statement = "Gauss-Seidel solvers can solve the whole range of models",
+                        .rule = "PGS without friction, on box and pyramid, gs-disc on the circular "
+                                "cone: to 1e-4 within 5,000 iterations in all states; in part: to "
+                                "1e-2"},
                missing ? CLAIM_UNJUDGED
-                       : claim_if_whole(as_stated[PGS] + as_stated[CPG] == 2 * states,
-                                        as_stated[PGS] + as_stated[CPG] > 0),
-               "in %d and %d of %d states", as_stated[PGS], as_stated[CPG], states);
-    claims_add(set,
-               &(Claim){.statement = "and only linearly in Newton",
-                        .rule = "a line fits better than an exponential in all states; in part: in "
-                                "some"},
-               missing ? CLAIM_UNJUDGED
-                       : claim_if_whole(as_stated[SSN] == states, as_stated[SSN] > 0),
-               "in %d of %d states; with the least of our own in %d", as_stated[SSN], states,
-               as_stated[PLAIN]);
+                       : claim_if_whole(reached[1] == states, reached[0] == states),
+               "to 1e-2 in %d, to 1e-4 in %d of %d", reached[0], reached[1], states);
 }
 
-/* Writes "pgs 1e-03, ...": the final residuals of the solvers on a case, by preclik_final_residual; returns true if one
- * of them has converged. `text` must be "". */
-static bool list_final_residuals(const LabSet *set, int problem, const char *const *solvers,
-                                 int count, char text[LAB_TEXT])
+/* Judges the price of the circular cone in time, by iteration. */
+static void claim_disc_cost(LabSet *set)
 {
-    bool solved = false;
-    size_t used = 0;
-    for (int s = 0; s < count; s++) {
-        const LabResult *r = experiment_find_result(set, problem, solvers[s]);
-        if (!r)
-            continue;
-        solved = solved || r->outcome == LAB_CONVERGED;
-        used += (size_t)snprintf(text + used, LAB_TEXT - used, "%s%.7s %.0e", used ? ", " : "",
-                                 solvers[s], preclik_final_residual(r));
+    SortedRatios r = {0};
+    int dearer = 0;
+    for (int state = 0; state < STATES; state++) {
+        const LabResult *disc = preclik_find_result(set, CONE, state, "gs-disc");
+        const LabResult *pgs = preclik_find_result(set, PYRAMID, state, "pgs");
+        const double d = disc ? disc->seconds / disc->iterations : NAN;
+        const double p = pgs ? pgs->seconds / pgs->iterations : NAN;
+        add_ratio(&r, d, p);
+        dearer += d > p;
     }
-    return solved;
+    claims_add(set,
+               &(Claim){.statement = "the subproblems of gs-disc on the circular cone are more "
+                                     "expensive than those of PGS on the pyramid",
+                        .rule = "more seconds per iteration in all states; in part: in some"},
+               r.count - r.unreached < STATES ? CLAIM_UNJUDGED
+                                              : claim_if_whole(dearer == STATES, dearer > 0),
+               "%.1f times the seconds, from %.1f to %.1f", get_median(&r), get_min(&r),
+               get_max(&r));
 }
 
-/* Judges whether all solvers fail on the cases with mu 3. */
+/* Returns the work of a solver until a mark, as count_until does. */
+static double find_work(const LabSet *set, int model, int state, const char *solver, int mark)
+{
+    return count_until(preclik_find_result(set, model, state, solver), LAB_PRODUCTS,
+                       preclik_marks[mark]);
+}
+
+/* True if a solver that has a result needs more than `work` to a mark: it gets there with more, or has not got there with
+ * at least as much. */
+static bool needs_more(const LabSet *set, int model, int state, const char *solver, int mark,
+                       double work)
+{
+    const LabResult *r = preclik_find_result(set, model, state, solver);
+    const double own = find_work(set, model, state, solver, mark);
+    return isinf(own) ? r->products >= work : own > work;
+}
+
+/* Marks at which multigrid is compared with PGS. */
+typedef struct Multigrid {
+    int lost, judged;
+    int unjudged;       /* marks of PGS that multigrid does not reach within its smaller work */
+    int paper, ours;    /* marks reached with the paper's parameters and with ours */
+    bool is_incomplete; /* a result is missing */
+} Multigrid;
+
+/* Compares the better of the paper's two ways to treat corrections that violate bounds with PGS. */
+static void add_mark(Multigrid *g, const LabSet *set, int model, int state, int mark)
+{
+    const double reject = find_work(set, model, state, AMG_REJECT, mark),
+                 project = find_work(set, model, state, AMG_PROJECT, mark),
+                 ours = find_work(set, model, state, "amg", mark),
+                 pgs = find_work(set, model, state, "pgs", mark), paper = fmin(reject, project);
+    if (isnan(reject + project + ours + pgs)) {
+        g->is_incomplete = true;
+        return;
+    }
+    g->paper += paper < INFINITY;
+    g->ours += ours < INFINITY;
+    if (isinf(paper) && isinf(pgs))
+        return;
+    const bool lost = needs_more(set, model, state, AMG_REJECT, mark, pgs) &&
+                      needs_more(set, model, state, AMG_PROJECT, mark, pgs);
+    g->lost += lost;
+    g->judged += lost || paper <= pgs;
+    g->unjudged += !lost && paper > pgs;
+}
+
+/* Judges whether multigrid is of no use: its work, with the making of levels, against that of the sweeps alone. Its runs
+ * end after fewer products than those of PGS, so that it may not have had those that PGS needed. */
+static void claim_multigrid(LabSet *set)
+{
+    for (int model = FRICTIONLESS; model <= BOX; model++) {
+        Multigrid g = {0};
+        for (int state = 0; state < STATES; state++)
+            for (int m = 0; m < PRECLIK_MARKS; m++)
+                add_mark(&g, set, model, state, m);
+        const SortedRatios ratio = compare_products(set, model, "amg", "pgs");
+        claims_add(
+            set,
+            &(Claim){.subject = preclik_models[model],
+                     .statement = "multigrid does not improve on Gauss-Seidel",
+                     .rule = "amg with the paper's corrections (reject or project, truncate=off) "
+                             "needs more work than PGS, levels included, to all marks that one "
+                             "reaches and for which amg had the products of PGS; in part: to half "
+                             "of them"},
+            g.is_incomplete || g.judged == 0
+                ? CLAIM_UNJUDGED
+                : claim_if_whole(g.lost == g.judged, 2 * g.lost >= g.judged),
+            "to %d of %d marks, %d more not judged; it reaches %d; with our parameters it reaches "
+            "%d, with %.1f times the products of PGS",
+            g.lost, g.judged, g.unjudged, g.paper, g.ours, get_median(&ratio));
+    }
+}
+
+/* Judges the cost of levels: that of the first cycle with them, in row 2 of the trace after the start in row 1, against a
+ * later cycle. */
+static void claim_levels(LabSet *set)
+{
+    SortedRatios work = {0};
+    for (int model = FRICTIONLESS; model <= BOX; model++)
+        for (int state = 0; state < STATES; state++) {
+            const LabResult *r = preclik_find_result(set, model, state, AMG_REJECT);
+            if (!r || r->trace.count < 4)
+                continue;
+            double(*row)[LAB_COLUMNS] = r->trace.row;
+            add_ratio(&work, (row[2][LAB_PRODUCTS] - row[1][LAB_PRODUCTS]),
+                      row[3][LAB_PRODUCTS] - row[2][LAB_PRODUCTS]);
+        }
+    claims_add(set,
+               &(Claim){.statement = "the setup costs of multigrid are high",
+                        .rule = "the first cycle, with the making of levels, has more than twice "
+                                "the work of the next, frictionless and box, in all states; in "
+                                "part: in half of them"},
+               work.count - work.unreached < 2 * STATES
+                   ? CLAIM_UNJUDGED
+                   : claim_if_whole(get_min(&work) > 2.0, get_median(&work) > 2.0),
+               "%.1f times, from %.1f to %.1f", get_median(&work), get_min(&work), get_max(&work));
+}
+
+/* The runs of a case: how many have measured results, how many of these converge, and the names of those that do. */
+typedef struct Outcomes {
+    int runs, converged;
+    char names[LAB_TEXT];
+} Outcomes;
+
+static void add_outcomes(Outcomes *o, const LabSet *set, int problem)
+{
+    for (int i = 0; i < set->result_count; i++) {
+        const LabResult *r = &set->results[i];
+        if (r->problem != problem || experiment_find_result(set, problem, r->solver) != r)
+            continue;
+        o->runs++;
+        if (r->outcome != LAB_CONVERGED)
+            continue;
+        const size_t used = strlen(o->names);
+        snprintf(o->names + used, sizeof o->names - used, "%s%.12s", o->converged++ ? ", " : "",
+                 r->solver);
+    }
+}
+
+/* Returns the final residual of a solver on a case; NAN: no result. */
+static double find_end(const LabSet *set, int problem, const char *solver)
+{
+    const LabResult *r = experiment_find_result(set, problem, solver);
+    return r ? preclik_final_residual(r) : NAN;
+}
+
+/* Judges whether all solvers fail on the cases with mu 3: those of the paper, whose residuals are shown, and all others
+ * that ran. */
 static void claim_failure_at_strong_friction(LabSet *set)
 {
-    static const char *const on_pyramid[] = {"pgs", CPG_PAPER, "ssn"}, *const on_cone = "gs-disc";
-    char pyramid[LAB_TEXT] = "", cone[LAB_TEXT] = "";
-    if (set->problem_count <= STRONG_CONE)
-        return;
-    bool solved =
-        list_final_residuals(set, STRONG_PYRAMID, on_pyramid, LAB_COUNT(on_pyramid), pyramid);
-    solved = list_final_residuals(set, STRONG_CONE, &on_cone, 1, cone) || solved;
+    Outcomes all = {0};
+    add_outcomes(&all, set, STRONG_PYRAMID);
+    add_outcomes(&all, set, STRONG_CONE);
+    const double pgs = find_end(set, STRONG_PYRAMID, "pgs");
+    const double cpg = find_end(set, STRONG_PYRAMID, CPG_PAPER);
+    const double newton = find_end(set, STRONG_PYRAMID, SSN_PLAIN);
+    const double disc = find_end(set, STRONG_CONE, "gs-disc");
     claims_add(set,
                &(Claim){.statement = "all solvers can fail on cones if friction is strong enough",
-                        .rule = "at mu 3 no solver of pyramid or cone converges"},
-               pyramid[0] && cone[0] ? claim_if(!solved) : CLAIM_UNJUDGED,
-               "at mu 3 they end at %s, %s", pyramid, cone);
+                        .rule = "at mu 3 no solver that ran on pyramid or cone converges"},
+               isnan(pgs + cpg + newton + disc) ? CLAIM_UNJUDGED : claim_if(all.converged == 0),
+               "at mu 3 %d of %d runs do not converge; PGS ends at %.0e, CPG %.0e, Newton (plain) "
+               "%.0e, gs-disc %.0e%s%s",
+               all.runs - all.converged, all.runs, pgs, cpg, newton, disc,
+               all.converged ? "; converged: " : "", all.names);
 }
 
 /* Judges the statements about the convex cone and about enumeration. */
@@ -434,13 +559,16 @@ static void claim_convex(LabSet *set)
 void preclik_add_claims(LabSet *set)
 {
     claim_speed(set);
+    claim_products(set);
     claim_pyramid(set);
-    claim_beginning(set);
-    claim_loose_coupling(set, SSN, "Newton's residual says little about its velocity error");
-    claim_loose_coupling(set, PLAIN, "the same of Newton with the least of our own");
-    claim_newton(set);
-    claim_hybrid(set);
-    claim_decay(set);
+    claim_disc_cost(set);
+    claim_quadratic(set);
+    claim_range(set);
+    claim_beginning(set, "at first PGS's residual falls faster than CPG's", LAB_NATURAL_MAX);
+    claim_beginning(set, "at first PGS's velocity error falls faster than CPG's",
+                    LAB_VELOCITY_ERROR);
     claim_failure_at_strong_friction(set);
     claim_convex(set);
+    claim_multigrid(set);
+    claim_levels(set);
 }

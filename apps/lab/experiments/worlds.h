@@ -41,6 +41,7 @@ typedef struct Worlds {
     const char *const *names; /* operands after the row's own name, for a row that takes names */
     int name_count;
     bool fresh;       /* --fresh: the row ignores stored figures */
+    int *simulated;   /* counts the runs that were not stored ones; NULL: nobody asks */
     bool keep_runs;   /* finished runs are stored, and stored ones are not run again */
     bool any_backend; /* --backend is not given, so the row may choose the backend */
     LabSet *set;

@@ -1,5 +1,6 @@
 /* lab/experiments/worlds_petra.c - the simulation experiment of petra-2009, section 4: pebbles fall into a reactor
- * vessel and come to rest, every step a quadratic program, by each of `methods`. petra_tables.c reports the results.
+ * vessel and come to rest, every step a quadratic program, by each of `methods`. petra_tables.c and petra_claims.c report
+ * the results.
  *
  * The vessel, h = 0.05, triangles as friction sections, unit mass and radius, and the energies at which a run ends are
  * the paper's. The paper does not give mu, gravity, the initial positions and the largest gap of a contact. Here they
@@ -27,18 +28,19 @@ static const char density[] = "0.238732414637843"; /* unit mass at unit radius: 
 #define BRIEF 40.0
 
 enum { MAX_ITERATIONS = 20000, MAX_STEPS = 1200 }; /* of a step; of a run without --steps */
-enum { IPM_CHOL, IPM_AUG, PAPER_BLMVM, BLMVM, PAPER_TRON, TRON, APGD, LBFGS, METHODS };
+enum { IPM_CHOL, IPM_AUG, PAPER_BLMVM, BLMVM, PAPER_TRON, TRON, APGD, LBFGS, IPM_HSD, METHODS };
 
-/* The paper ended its run of MA27 with 3,200 pebbles, and did not try TRON with them. */
+/* The paper ended its run of MA27 with 3,200 pebbles, and did not try TRON and MOSEK with them. */
 static const PetraMethod methods[METHODS] = {
-    [IPM_CHOL] = {"ipm-chol", "ipm-chol", PRECISE, {LONG, LONG, LONG}},
-    [IPM_AUG] = {"ipm-aug", "ipm-aug", PRECISE, {LONG, LONG, SHORT}},
-    [PAPER_BLMVM] = {"tao-blmvm, paper's rule", "tao-blmvm:stop=paper", 0.0, {LONG, LONG, LONG}},
-    [BLMVM] = {"tao-blmvm", "tao-blmvm", EVEN, {SHORT, BRIEF, BRIEF}},
-    [PAPER_TRON] = {"tao-tron, paper's rule", "tao-tron:stop=paper", 0.0, {SHORT, SHORT, 0.0}},
-    [TRON] = {"tao-tron", "tao-tron", EVEN, {SHORT, BRIEF, 0.0}},
-    [APGD] = {"apgd", "apgd", EVEN, {LONG, LONG, LONG}},
-    [LBFGS] = {"lbfgs-fb", "lbfgs-fb", EVEN, {LONG, LONG, LONG}},
+    [IPM_CHOL] = {PETRA_CHOL, "ipm-chol", "both", PRECISE, {LONG, LONG, LONG}},
+    [IPM_AUG] = {PETRA_MA27, "ipm-aug", "both", PRECISE, {LONG, LONG, SHORT}},
+    [PAPER_BLMVM] = {PETRA_BLMVM, "tao-blmvm:stop=paper", "dual", 0.0, {LONG, LONG, LONG}},
+    [BLMVM] = {"tao-blmvm", "tao-blmvm", "dual", EVEN, {SHORT, BRIEF, BRIEF}},
+    [PAPER_TRON] = {PETRA_TRON, "tao-tron:stop=paper", "dual", 0.0, {SHORT, SHORT, 0.0}},
+    [TRON] = {"tao-tron", "tao-tron", "dual", EVEN, {SHORT, BRIEF, 0.0}},
+    [APGD] = {"apgd", "apgd", "dual", EVEN, {LONG, LONG, LONG}},
+    [LBFGS] = {"lbfgs-fb", "lbfgs-fb", "dual", EVEN, {LONG, LONG, LONG}},
+    [IPM_HSD] = {PETRA_MOSEK, "ipm-hsd:stop=mosek", "both", 0.0, {LONG, SHORT, 0.0}},
 };
 
 /* A method that every build has. It makes the nudged run, simulates up to the wide step, and makes the run of `large`
@@ -104,6 +106,9 @@ static TalusStatus solve_next(const Worlds *w, TalusWorld *world, const PetraMet
     if (status == TALUS_OK) {
         out->seconds = worlds_processor_time() - start;
         out->outcome = info.outcome;
+        out->cut_off =
+            info.outcome == TALUS_OUTCOME_BUDGET &&
+            (info.iterations >= options.max_iterations || info.seconds >= options.max_seconds);
         out->iterations = info.iterations;
         out->memory = (double)info.memory_bytes;
         out->infeasibility = metrics.primal_infeasibility;
@@ -212,16 +217,27 @@ static void unpack_run(const double *values, int rows, PetraRun *run)
     run->count = rows;
 }
 
-/* Makes the run, and solves the step after it for its infeasibility. */
-static TalusStatus simulate_run(const Petra *p, PetraRun *run)
+/* Sets the infeasibility of a run by a solve of the step after it; NAN if that fails, which is no failure of the run. */
+static TalusStatus measure_infeasibility(const Worlds *w, TalusWorld *world, PetraRun *run)
 {
     PetraSolve last;
+    TalusStatus status = solve_next(w, world, run->method, &last);
+    run->infeasibility = status == TALUS_OK ? last.infeasibility : NAN;
+    if (status == TALUS_OK || status == TALUS_ERR_CANCELLED)
+        return status;
+    worlds_print_line(w, "petra-sim: %d pebbles, %s, the step after the last: %s", run->pebbles,
+                      run->method->label, talus_error());
+    return TALUS_OK;
+}
+
+/* Makes the run, and measures its infeasibility. */
+static TalusStatus simulate_run(const Petra *p, PetraRun *run)
+{
     TalusWorld *world = NULL;
     size_t before = talus_memory_now();
     TALUS_TRY(open_vessel(p->w, run->method, run->pebbles, run->nudged, &world));
     TalusStatus status = run_to_rest(p->w, world, before, run);
-    TALUS_THEN(status, solve_next(p->w, world, run->method, &last));
-    run->infeasibility = status == TALUS_OK ? last.infeasibility : NAN;
+    TALUS_THEN(status, measure_infeasibility(p->w, world, run));
     talus_world_destroy(world);
     return status;
 }

@@ -72,6 +72,8 @@ TalusStatus worlds_save_run(const Worlds *w, const char *run, const char *header
 {
     char key[LAB_TEXT], path[CLI_PATH_MAX + 64];
     TalusFile *file;
+    if (w->simulated)
+        ++*w->simulated;
     if (!w->keep_runs)
         return TALUS_OK;
     describe_run(w, run, key, path);
