@@ -57,12 +57,12 @@ static TalusStatus solve_part(TalusComm *comm, void *context)
 
 static bool is_same(const Result *a, const Result *b, size_t size)
 {
-    return CHECK_INT(a->info.iterations, b->info.iterations) &
-           CHECK_INT(a->info.outcome, b->info.outcome) &
-           CHECK(a->info.residual.rms == b->info.residual.rms) &
-           CHECK(a->info.residual.max == b->info.residual.max) &
-           CHECK(a->info.rounding == b->info.rounding) &
-           CHECK(memcmp(a->gamma, b->gamma, size * sizeof *a->gamma) == 0);
+    bool same = CHECK_INT(a->info.iterations, b->info.iterations);
+    same = CHECK_INT(a->info.outcome, b->info.outcome) && same;
+    same = CHECK(a->info.residual.rms == b->info.residual.rms) && same;
+    same = CHECK(a->info.residual.max == b->info.residual.max) && same;
+    same = CHECK(a->info.rounding == b->info.rounding) && same;
+    return CHECK(memcmp(a->gamma, b->gamma, size * sizeof *a->gamma) == 0) && same;
 }
 
 /* Solves the whole problem and its parts by a solver and compares the bits. */
