@@ -122,6 +122,10 @@ typedef struct TalusOperator {
      * bodies' velocities ends by changing them so that they satisfy these joints. NULL: no such joints. */
     struct TalusElimination *elimination;
 
+    /* Which part of a larger problem this is, on one of several ranks (comm/halo.h): `bodies` and `blocks` are those that the
+     * rank has, and operations that return sums return those of all ranks. NULL: the problem is whole. */
+    struct TalusHalo *halo;
+
     struct TalusHostScratch *scratch; /* work arrays (host.h), private to the CPU backend */
     void *device;                     /* private data of a backend with its own memory */
 } TalusOperator;

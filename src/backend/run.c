@@ -2,6 +2,7 @@
 #include "backend/run.h"
 
 #include "backend/momentum.h"
+#include "backend/part.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@ bool talus_run_measures(const TalusRun *run, int done)
     return (run->since + done) % run->check == 0 || done + 1 == run->iterations;
 }
 
-bool talus_run_record(TalusRun *run, int blocks, double residual2, double residual_max)
+bool talus_run_record(TalusRun *run, double blocks, double residual2, double residual_max)
 {
     double rms = sqrt(residual2 / blocks);
     if (run->first2 < 0.0)
@@ -47,7 +48,7 @@ static TalusStatus accelerate_stepwise(const TalusBackend *backend, const TalusO
         if (!state->want_residual)
             continue;
         talus_momentum_adapt_bound(momentum, sums.residual2, &state->beta);
-        go = !talus_run_record(run, op->blocks, sums.residual2, sums.residual_max);
+        go = !talus_run_record(run, talus_all_blocks(op), sums.residual2, sums.residual_max);
     }
     return backend->check(op->context);
 }
@@ -61,7 +62,7 @@ static TalusStatus jacobi_stepwise(const TalusBackend *backend, const TalusOpera
         double sum2, max;
         backend->step.jacobi(op, omega, lambda, gamma, &sum2, &max);
         if (talus_run_measures(run, run->done))
-            go = !talus_run_record(run, op->blocks, sum2, max);
+            go = !talus_run_record(run, talus_all_blocks(op), sum2, max);
     }
     return backend->check(op->context);
 }
@@ -77,7 +78,7 @@ static bool fits_backend_runs(const TalusOperator *op)
  * alone. */
 static bool fits_single(const TalusOperator *op, const TalusAccelerated *state)
 {
-    return state->single && op->rows == 3 && !op->general && !op->elimination;
+    return state->single && op->rows == 3 && !talus_has_general(op) && !op->elimination;
 }
 
 bool talus_run_is_single(const TalusBackend *backend, const TalusOperator *op,

@@ -18,7 +18,7 @@ void talus_run_reset(TalusRun *run);
 
 /* Stores the residual of an iterate in *run, the first one also in first2. Returns true if this residual ends the run:
  * rms or maximum small enough, or rms not finite. */
-bool talus_run_record(TalusRun *run, int blocks, double residual2, double residual_max);
+bool talus_run_record(TalusRun *run, double blocks, double residual2, double residual_max);
 
 /* Do a run of the accelerated method and of Jacobi's method, as TalusRunOps.accelerate and .jacobi specify, for any
  * problem and backend. */

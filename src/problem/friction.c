@@ -4,6 +4,8 @@
  * zeros (disc, ccp) and its coefficients to 0, so that loops over blocks never find TALUS_SECTION_NONE. */
 #include "problem/problem.h"
 
+#include "comm/halo.h"
+
 #include "backend/host.h"
 #include "base/memory.h"
 #include "base/pool.h"
@@ -130,7 +132,7 @@ TalusStatus talus_problem_settle_friction(TalusProblem *p)
     TalusOperator *op = &p->op;
     size_t blocks = (size_t)op->blocks;
     op->prisms = false;
-    op->kinds = settle_models(op);
+    op->kinds = settle_models(op) | (op->halo ? op->halo->kinds : 0); /* the same on all ranks */
     op->mixed_sets = sets_are_mixed(op);
     op->estimate = op->unshifted = NULL;
     if (has_law(op, TALUS_LAW_FIXED)) {
@@ -158,6 +160,8 @@ bool talus_problem_is_frictionless(const TalusProblem *p)
 {
     if (p->lent || p->op.rows != 3 || p->op.kinds)
         return false;
+    if (p->op.halo)
+        return p->op.halo->frictionless;
     for (int i = 0; i < p->op.blocks; i++)
         if (p->op.mu[i] > 0.0)
             return false;

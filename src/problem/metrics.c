@@ -270,6 +270,10 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     const TalusOperator *op = &p->op;
     size_t n = (size_t)talus_problem_size(p);
     Sums sums = {0};
+    if (op->halo)
+        return talus_fail(
+            TALUS_ERR_UNSUPPORTED,
+            "problem: metrics need the whole problem, and this rank has a part of it");
     TALUS_TRY(TALUS_GROW(p->gradient, 2 * n, 0, "gradient and offset"));
     double *g = p->gradient, *q = g + n;
     *out = (TalusMetrics){.tau_g = gradient_step(op)};

@@ -2,6 +2,7 @@
 #include "problem/problem.h"
 
 #include "backend/incidence.h"
+#include "backend/part.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -39,13 +40,15 @@ void talus_problem_destroy(TalusProblem *p)
         return;
     talus_problem_forget_def(p);
     talus_problem_release_copy(p);
+    talus_halo_destroy(p->op.halo);
     TALUS_RELEASE(p->op.pair, p->op.frame, p->op.arm, p->op.body, p->inertia_store, p->op.bias,
                   p->op.mu, p->compliance_store, p->op.diagonal, p->op.coupling,
                   p->op.incidence_start, p->op.incidence, p->gamma, p->gradient, p->length,
                   p->certificate, p->offset_store, p->model_store, p->estimate_store,
                   p->unshifted_store, p->moment_store, p->lever_store, p->scratch.record,
                   p->scratch.velocity, p->scratch.product, p->scratch.unscaled, p->scratch.partial,
-                  p->scratch.vector_partial, p->scratch.groups.start, p->scratch.single, p);
+                  p->scratch.vector_partial, p->scratch.groups.start, p->scratch.single,
+                  p->part_number, p->part_block, p);
 }
 
 TalusStatus talus_problem_reserve_vectors(TalusProblem *p)
@@ -290,9 +293,10 @@ static TalusResidual residual_rounding(const TalusBackend *backend, const TalusO
                                        const double *gamma, const TalusResidual *residual,
                                        const TalusTermSums *terms)
 {
-    if (op->blocks == 0 || (residual->max == 0.0 && backend->vector.dot(op, gamma, gamma) == 0.0))
+    if (talus_all_blocks(op) == 0.0 ||
+        (residual->max == 0.0 && backend->vector.dot(op, gamma, gamma) == 0.0))
         return (TalusResidual){0};
-    return (TalusResidual){TALUS_ROUNDING * sqrt(terms->terms2 / op->blocks),
+    return (TalusResidual){TALUS_ROUNDING * sqrt(terms->terms2 / talus_all_blocks(op)),
                            2.0 * TALUS_ROUNDING * terms->terms_max};
 }
 
@@ -301,7 +305,7 @@ void talus_residual_measure(const TalusBackend *backend, const TalusOperator *op
 {
     TalusResidualSums sums;
     TalusTermSums terms, *wanted = rounding ? &terms : NULL;
-    double blocks = op->blocks > 0 ? op->blocks : 1;
+    double blocks = fmax(talus_all_blocks(op), 1.0);
     if (beyond) {
         TalusLawSums law;
         backend->law.measure_and_shift(op, gamma, 0.0, &law, wanted);

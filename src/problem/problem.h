@@ -25,6 +25,10 @@ struct TalusProblem {
     double *copy_gamma;   /* of gamma, likewise */
     size_t copy_capacity; /* of copy_gamma, entries */
     double *length;       /* [bodies]: l; unset in an explicit problem */
+    /* Of a rank's part (part.h), which op.halo then describes; else NULL: numbers of its bodies, [bodies], and index of each
+     * block in the whole problem, [blocks]. */
+    uint64_t *part_number;
+    int32_t *part_block;
 
     /* Certificate of infeasibility, on the host, from the last solve (solvers/driver/certificate.h) or from a file. */
     double *certificate;  /* [size]; its memory stays while there is none */

@@ -13,6 +13,7 @@
 
 #include "backend/frame.h"
 #include "backend/momentum.h"
+#include "backend/part.h"
 #include "backend/run.h"
 #include "base/memory.h"
 #include "base/profile.h"
@@ -545,6 +546,7 @@ static double take_step(Pass *pass, TalusStepSums *sums)
     pass->step = (float)pass->state->step;
     talus_profile_expect_bytes(gather_bytes(op));
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, pass);
+    talus_halo_exchange(op->halo, pass->run->velocity, sizeof *pass->run->velocity);
     talus_profile_expect_bytes(step_bytes(op));
     talus_cpu_for_each_group(op, step_group, pass);
     talus_cpu_combine_sums(op, RESIDUAL_MAX2, 2, total);
@@ -591,8 +593,8 @@ TalusStatus talus_cpu_run_accelerate(const TalusOperator *op, TalusAccelerated *
                               &state->beta);
         if (state->want_residual) {
             talus_momentum_adapt_bound(momentum, sums.residual2, &state->beta);
-            go = !talus_run_record(run, op->blocks, sums.residual2, sums.residual_max);
-            spent = sqrt(sums.residual2 / op->blocks) < SINGLE_SPENT * rounded;
+            go = !talus_run_record(run, talus_all_blocks(op), sums.residual2, sums.residual_max);
+            spent = sqrt(sums.residual2 / talus_all_blocks(op)) < SINGLE_SPENT * rounded;
         }
     }
     if (spent) {

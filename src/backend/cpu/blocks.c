@@ -333,7 +333,7 @@ double talus_cpu_block_feasible_step(const TalusOperator *op, const TalusMetricB
         double a = op->scratch->partial[g];
         least = a < least ? a : least;
     }
-    return least;
+    return -talus_cpu_find_maximum(op, -least);
 }
 
 KERNEL void compare_active_range(const Pass *pass, Known known, int64_t begin, int64_t end,

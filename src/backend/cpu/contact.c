@@ -13,6 +13,7 @@
 
 #include "backend/cpu/sphere_lanes.h"
 #include "backend/frame.h"
+#include "backend/part.h"
 #include "backend/terms.h"
 #include "base/profile.h"
 
@@ -401,6 +402,7 @@ void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6
                                2.0 * op->blocks * sizeof *op->incidence +
                                op->bodies * (sizeof *op->incidence_start + 2.0 * sizeof *velocity));
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);
+    talus_halo_exchange(op->halo, velocity, sizeof *velocity);
     if (op->elimination)
         talus_elimination_apply(op->elimination, free_motion, velocity);
 }
@@ -437,5 +439,6 @@ bool talus_cpu_gather_impulses(const TalusOperator *op, const double *gamma, boo
                                op->bodies * (sizeof *op->incidence_start + 2.0 * sizeof *velocity));
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, impulse_chunk, &g);
     talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);
+    talus_halo_exchange(op->halo, velocity, sizeof *velocity);
     return true;
 }

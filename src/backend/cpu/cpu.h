@@ -82,9 +82,14 @@ void talus_cpu_for_each_group_named(const TalusOperator *op, TalusLoopFn *fn, vo
                                     const char *name);
 /* Stores `count` <= PARTIALS sums or maxima of a group in the scratch's `partial`. */
 void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, const double *sums);
-/* Combines the stored numbers of all groups: total[k] is the sum over groups for k < sums, the maximum over groups for
- * the next `maxima` numbers. */
+/* Combines the stored numbers of all groups, of all ranks: total[k] is the sum over groups for k < sums, the maximum over
+ * groups for the next `maxima` numbers. */
 void talus_cpu_combine_sums(const TalusOperator *op, int sums, int maxima, double *total);
+
+/* total[k] = the sum over the groups of all ranks of partial[k][group], for k < count <= TALUS_VECTORS. */
+void talus_cpu_sum_groups(const TalusOperator *op, int count, const double *partial, double *total);
+/* Returns the largest of the ranks' values; NaN if one is. */
+double talus_cpu_find_maximum(const TalusOperator *op, double value);
 
 /* The operations: talus_cpu_GROUP_NAME. */
 #define OPERATION(result, group, name, arguments) result talus_cpu_##group##_##name arguments;

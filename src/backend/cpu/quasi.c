@@ -83,12 +83,12 @@ static void combine_pairs(const Pass *pass, int64_t first, int64_t length)
         lane_store(d + i + LANES, pass->own * lane_load(r + i + LANES) +
                                       pass->scale * lane_load_floats(four + LANES));
     }
-    for (; i < length; i++) {
-        double sum = 0.0;
+    for (; i < length;
+         i++) { /* as a lane of the loop above: an entry's place in the list changes no bit */
+        float sum = 0.0f;
         for (int p = 0; p < count; p++)
-            sum += (double)pass->weight[2 * p] * (double)s[p][i] +
-                   (double)pass->weight[2 * p + 1] * (double)y[p][i];
-        d[i] = pass->own * r[i] + pass->scale * sum;
+            sum += pass->weight[2 * p] * s[p][i] + pass->weight[2 * p + 1] * y[p][i];
+        d[i] = pass->own * r[i] + pass->scale * (double)sum;
     }
 }
 
@@ -395,8 +395,7 @@ void talus_cpu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, Tal
         talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, false, false,
                                   op->scratch->velocity);
     talus_cpu_for_each_group(op, step_chunk, &pass);
-    for (int64_t k = 0, groups = talus_cpu_group_count(op); k < OWN + 2 * (q->count + 1); k++)
-        total[k] = talus_groups_sum(groups, op->scratch->vector_partial + k * groups);
+    talus_cpu_sum_groups(op, OWN + 2 * (q->count + 1), op->scratch->vector_partial, total);
     *sums = (TalusQuasiSums){.r2 = total[0],
                              .rg = total[1],
                              .gd = total[2],

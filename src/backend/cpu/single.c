@@ -57,6 +57,8 @@ SingleUnits talus_single_units(const TalusOperator *op, const double (*velocity)
         speed = talus_max(partial[2 * c], speed);
         inverse_mass = talus_max(partial[2 * c + 1], inverse_mass);
     }
+    speed = talus_cpu_find_maximum(op, speed);
+    inverse_mass = talus_cpu_find_maximum(op, inverse_mass);
     SingleUnits units = {.speed = unit_of(speed), .inverse_mass = unit_of(inverse_mass)};
     units.impulse = units.speed / units.inverse_mass;
     units.per_speed = 1.0 / units.speed;

@@ -2,6 +2,7 @@
 #include "backend/cpu/cpu.h"
 
 #include "backend/groups.h"
+#include "backend/part.h"
 
 TalusStatus talus_cpu_group_blocks(const TalusOperator *op)
 {
@@ -61,15 +62,50 @@ void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, con
         op->scratch->partial[k * stride + group] = sums[k];
 }
 
+/* sums[k] = the sum of partial[k][group] over the groups that this rank counts. */
+static void sum_own_groups(const TalusOperator *op, int count, const double *partial,
+                           TalusSum *sums)
+{
+    const TalusGroups *groups = &op->scratch->groups;
+    for (int k = 0; k < count; k++) {
+        sums[k] = (TalusSum){0};
+        for (int g = 0; g < groups->count; g++)
+            if (op->halo->owned[op->pair[groups->start[g]][0]])
+                talus_sum_add(&sums[k], &partial[(int64_t)k * groups->count + g], 1);
+    }
+}
+
+void talus_cpu_sum_groups(const TalusOperator *op, int count, const double *partial, double *total)
+{
+    const int64_t groups = talus_cpu_group_count(op);
+    TalusSum sums[TALUS_VECTORS];
+    if (!op->halo) {
+        for (int k = 0; k < count; k++)
+            total[k] = talus_groups_sum(groups, partial + k * groups);
+        return;
+    }
+    sum_own_groups(op, count, partial, sums);
+    talus_comm_add_sums(op->halo->comm, sums, count);
+    for (int k = 0; k < count; k++)
+        total[k] = talus_sum_value(&sums[k]);
+}
+
+double talus_cpu_find_maximum(const TalusOperator *op, double value)
+{
+    talus_comm_find_maxima(talus_operator_comm(op), &value, 1);
+    return value;
+}
+
 void talus_cpu_combine_sums(const TalusOperator *op, int sums, int maxima, double *total)
 {
     int64_t groups = talus_cpu_group_count(op);
     const double *partial = op->scratch->partial;
-    for (int k = 0; k < sums; k++)
-        total[k] = talus_groups_sum(groups, partial + k * groups);
+    talus_cpu_sum_groups(op, sums, partial, total);
     for (int k = sums; k < sums + maxima; k++) {
         total[k] = 0.0;
         for (int64_t g = 0; g < groups; g++)
             update_max(&total[k], partial[k * groups + g]);
     }
+    if (maxima > 0)
+        talus_comm_find_maxima(talus_operator_comm(op), total + sums, maxima);
 }

@@ -42,7 +42,9 @@ double talus_cpu_vector_dot(const TalusOperator *op, const double *x, const doub
 {
     VectorPass pass = {.x = x, .other = y, .partial = op->scratch->partial, .rows = op->rows};
     talus_cpu_for_each_group(op, dot_group, &pass);
-    return talus_groups_sum(talus_cpu_group_count(op), pass.partial);
+    double sum;
+    talus_cpu_sum_groups(op, 1, pass.partial, &sum);
+    return sum;
 }
 
 /* Arguments of randomise_chunk. */
@@ -133,8 +135,7 @@ void talus_cpu_vector_dots(const TalusOperator *op, int count, const double *con
                      .count = count,
                      .rows = op->rows};
     talus_cpu_for_each_group(op, dots_group, &pass);
-    for (int v = 0; v < count; v++)
-        sums[v] = talus_groups_sum(pass.groups, pass.partial + v * pass.groups);
+    talus_cpu_sum_groups(op, count, pass.partial, sums);
 }
 
 /* out = sum of a[v] x[v] for entries [begin, end), in pieces that stay in the first-level cache while the terms of all

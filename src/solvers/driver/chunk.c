@@ -1,6 +1,7 @@
 /* solvers/driver/chunk.c - lengths of runs, many iterations in one call of the backend (chunk.h). */
 #include "solvers/driver/chunk.h"
 
+#include "backend/part.h"
 #include "solvers/driver/infeasibility.h"
 #include "solvers/driver/observe.h"
 
@@ -73,5 +74,5 @@ void talus_chunk_count_run(TalusSolve *s, const TalusRun *run)
 {
     for (int k = 0; k < run->done; k++)
         talus_solve_count(s, 1);
-    talus_solve_note_start(s, sqrt(run->first2 / s->op->blocks));
+    talus_solve_note_start(s, sqrt(run->first2 / talus_all_blocks(s->op)));
 }

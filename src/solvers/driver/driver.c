@@ -8,6 +8,7 @@
  * infeasibility monitor belong to the session (session.c). */
 #include "solvers/driver/session.h"
 
+#include "backend/part.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/timer.h"
@@ -38,6 +39,16 @@ const char *talus_outcome_name(TalusOutcome outcome)
 
 /* ---- what solvers take ---- */
 
+/* Fails for a rank's part of a problem (problem/part.h) unless the solver needs products alone: others, and those that plan
+ * by the problem's size, need the whole problem. */
+static TalusStatus check_part(const TalusSolver *s, const TalusProblem *problem)
+{
+    if (!problem->op.halo || s->type->through_products)
+        return TALUS_OK;
+    return talus_solver_fail(s->type->name, TALUS_ERR_UNSUPPORTED,
+                             "it needs the whole problem, and this rank has a part of it");
+}
+
 /* Fills *plan. TALUS_ERR_UNSUPPORTED: the solver does not take the problem's laws and sets, or not its backend. */
 static TalusStatus plan_outer(const TalusSolver *s, const TalusProblem *problem,
                               TalusOuterKind kind, TalusOuterPlan *plan)
@@ -55,6 +66,7 @@ static TalusStatus plan_outer(const TalusSolver *s, const TalusProblem *problem,
 TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *problem)
 {
     TalusOuterPlan plan;
+    TALUS_TRY(check_part(s, problem));
     return plan_outer(s, problem, TALUS_OUTER_AUTO, &plan);
 }
 
@@ -97,8 +109,8 @@ static bool may_tighten(const TalusSolve *solve, double figure)
     if (solve->info->residual.rms == 0.0 || !(solve->info->rounding < wanted->tolerance))
         return false;
     return wanted->norm == TALUS_NORM_SICONOS ||
-           ((solve->reduced || figure <= NEAR * wanted->tolerance) && solve->op->blocks > 0 &&
-            solve->tolerance_factor > LEAST_TOLERANCE_FACTOR);
+           ((solve->reduced || figure <= NEAR * wanted->tolerance) &&
+            talus_all_blocks(solve->op) > 0.0 && solve->tolerance_factor > LEAST_TOLERANCE_FACTOR);
 }
 
 /* Measures the result of one call of the algorithm. Outcome converged: figure plus rounding is within the tolerance;
@@ -214,7 +226,7 @@ static TalusStatus run_to_tolerance(TalusSolve *solve)
     Bytes before = begin_memory_count(solve);
     talus_infeasibility_reset(solve->infeasibility);
     TalusStatus status = eliminate_joints(solve);
-    bool empty = solve->op->blocks == 0, again = !empty || solve->reduced;
+    bool empty = talus_all_blocks(solve->op) == 0.0, again = !empty || solve->reduced;
     if (empty)
         solve->info->outcome = TALUS_OUTCOME_CONVERGED;
     while (status == TALUS_OK && again) {
@@ -401,6 +413,7 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     *info = (TalusSolveInfo){.outcome = TALUS_OUTCOME_BUDGET, .solver = s->type->name};
     problem->has_certificate = false;
     problem->scratch.velocity_of = NULL;
+    TALUS_TRY(check_part(s, problem));
     TALUS_TRY(check_options(options, problem));
     talus_solver_set_backend(s, problem->backend);
     const bool planned = s->type->plan != NULL;

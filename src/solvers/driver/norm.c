@@ -1,6 +1,8 @@
 /* solvers/driver/norm.c - the norm of the operator in a solver's metric. */
 #include "solvers/driver/solver.h"
 
+#include "backend/part.h"
+
 #include <math.h>
 
 /* Least norm returned in a metric. The diagonal in a metric is about 1, so the norm is at least about 1, unless
@@ -19,6 +21,7 @@ double talus_norm_lower_bound(const TalusSolve *s, const TalusMetricBlock *metri
         for (int k = 0; k < count; k++)
             largest = fmax(largest, talus_block_scale(&part, k));
     }
+    talus_comm_find_maxima(talus_operator_comm(s->op), &largest, 1);
     return metric ? 1.0 : largest;
 }
 

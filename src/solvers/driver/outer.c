@@ -16,6 +16,7 @@
  * while shifts or bounds are still wrong. */
 #include "solvers/driver/outer.h"
 
+#include "backend/part.h"
 #include "base/status.h"
 #include "problem/eliminate.h"
 #include "solvers/driver/infeasibility.h"
@@ -171,7 +172,7 @@ void talus_outer_measure(const TalusSolve *s, double *gamma, TalusResidual *out,
 static double law_residual(const TalusSolve *s, const TalusLawSums *sums)
 {
     return s->options->norm == TALUS_NORM_MAX ? sums->residual_max
-                                              : sqrt(sums->residual2 / s->op->blocks);
+                                              : sqrt(sums->residual2 / talus_all_blocks(s->op));
 }
 
 /* True if an outer loop must go on from gamma, whose residual under the law is in `sums`; else sets the outcome. Counts
@@ -180,7 +181,7 @@ static bool outer_goes_on(TalusSolve *s, const TalusLawSums *sums)
 {
     double now = law_residual(s, sums);
     s->info->products++;
-    talus_solve_note_start(s, sqrt(sums->residual2 / s->op->blocks));
+    talus_solve_note_start(s, sqrt(sums->residual2 / talus_all_blocks(s->op)));
     if (!isfinite(now)) {
         s->info->outcome = TALUS_OUTCOME_DIVERGED;
         return false;

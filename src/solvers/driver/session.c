@@ -1,6 +1,7 @@
 /* solvers/driver/session.c - what algorithms and outer loops ask of a solve session (solver.h). */
 #include "solvers/driver/session.h"
 
+#include "backend/part.h"
 #include "base/timer.h"
 
 #include <math.h>
@@ -26,8 +27,9 @@ double talus_solve_elapsed(const TalusSolve *solve)
 
 bool talus_solve_is_late(const TalusSolve *solve)
 {
-    return solve->options->max_seconds > 0.0 &&
-           talus_solve_elapsed(solve) > solve->options->max_seconds;
+    const double limit = solve->options->max_seconds;
+    return limit > 0.0 &&
+           talus_comm_any(talus_operator_comm(solve->op), talus_solve_elapsed(solve) > limit);
 }
 
 bool talus_solve_within_budget(TalusSolve *solve)
@@ -37,6 +39,17 @@ bool talus_solve_within_budget(TalusSolve *solve)
         return false;
     }
     return true;
+}
+
+/* True if the monitor, of any rank, ends the solve. */
+static bool monitor_stops(const TalusSolve *solve, double reached)
+{
+    const TalusSolveOptions *options = solve->options;
+    const TalusSolveInfo *info = solve->info;
+    return options->monitor &&
+           talus_comm_any(
+               talus_operator_comm(solve->op),
+               !options->monitor(options->monitor_user, info->iterations, info->products, reached));
 }
 
 bool talus_solve_continue(TalusSolve *solve, double rms, double max)
@@ -52,8 +65,7 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max)
         solve->info->outcome = TALUS_OUTCOME_CONVERGED;
         return false;
     }
-    if (options->monitor && !options->monitor(options->monitor_user, solve->info->iterations,
-                                              solve->info->products, reached)) {
+    if (monitor_stops(solve, reached)) {
         solve->info->outcome = TALUS_OUTCOME_BUDGET;
         solve->stopped = true;
         return false;
@@ -64,7 +76,7 @@ bool talus_solve_continue(TalusSolve *solve, double rms, double max)
 bool talus_solve_report(TalusSolve *solve, const double *x, const TalusMetricBlock *metric,
                         double residual2, double residual_max)
 {
-    double rms = sqrt(residual2 / solve->op->blocks);
+    double rms = sqrt(residual2 / talus_all_blocks(solve->op));
     return talus_solve_observe(solve, x, metric, rms) &&
            talus_solve_continue(solve, rms, residual_max);
 }

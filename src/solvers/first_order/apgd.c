@@ -15,6 +15,7 @@
  * product per iteration. */
 #include "solvers/driver/chunk.h"
 
+#include "backend/part.h"
 #include "backend/run.h"
 #include "base/status.h"
 
@@ -181,7 +182,7 @@ static TalusStatus run_iterations(TalusSolve *s, const Params *p, TalusMomentum 
         TALUS_TRY(widen_if_spent(s, s->work, a));
         since += run.done;
         talus_chunk_count_run(s, &run);
-        double rms = sqrt(run.residual2 / s->op->blocks);
+        double rms = sqrt(run.residual2 / talus_all_blocks(s->op));
         before = now;
         now = (Reached){run.stop_max > 0.0 ? run.residual_max : rms, run.done};
         if (talus_solve_wants_iterate(s)) {

@@ -32,6 +32,7 @@
 #include "solvers/driver/solver.h"
 #include "solvers/first_order/lbfgs.h"
 
+#include "backend/part.h"
 #include "base/status.h"
 
 #include <math.h>
@@ -286,7 +287,7 @@ static double estimate_tolerance(const Run *run)
 static double residual_in_norm(const Run *run, double residual2, double residual_max)
 {
     return run->s->options->norm == TALUS_NORM_MAX ? residual_max
-                                                   : sqrt(residual2 / run->s->op->blocks);
+                                                   : sqrt(residual2 / talus_all_blocks(run->s->op));
 }
 
 /* Counts and reports an iteration at x, whose residual is given. Returns true to go on. If the residual is within the

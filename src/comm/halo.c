@@ -1,0 +1,199 @@
+/* comm/halo.c - lists of the bodies that ranks exchange, and the exchange. */
+#include "comm/halo.h"
+
+#include "base/memory.h"
+
+#include <string.h>
+
+/* ---- who needs what ---- */
+
+/* Fills receive_start, receive_body and the ranks of the neighbours, in ascending order. */
+static TalusStatus list_received(TalusHalo *h, const TalusHaloBodies *b)
+{
+    const int ranks = h->comm->size, own = h->comm->rank;
+    int32_t *count;
+    TALUS_TRY(TALUS_ALLOC(count, (size_t)ranks + 1, "neighbours"));
+    for (int i = 0; i < b->count; i++)
+        count[b->owner[i]]++;
+    count[own] = 0;
+    int32_t total = 0;
+    for (int r = 0; r < ranks; r++) {
+        if (count[r] == 0)
+            continue;
+        h->receive[h->neighbours].rank = h->send[h->neighbours].rank = r;
+        h->receive_start[h->neighbours++] = total;
+        int32_t first = total;
+        total += count[r];
+        count[r] = first; /* where the next body of this rank goes */
+    }
+    h->receive_start[h->neighbours] = total;
+    for (int i = 0; i < b->count; i++)
+        if (b->owner[i] != own)
+            h->receive_body[count[b->owner[i]]++] = i;
+    talus_release(count);
+    return TALUS_OK;
+}
+
+/* Tells every neighbour how many bodies are needed from it, and fills send_start. */
+static TalusStatus exchange_counts(TalusHalo *h)
+{
+    int64_t *wanted;
+    TALUS_TRY(TALUS_ALLOC(wanted, 2 * (size_t)h->neighbours + 1, "neighbours"));
+    int64_t *asked = wanted + h->neighbours;
+    for (int k = 0; k < h->neighbours; k++) {
+        wanted[k] = h->receive_start[k + 1] - h->receive_start[k];
+        h->send[k] = (TalusMessage){&wanted[k], sizeof *wanted, h->send[k].rank};
+        h->receive[k] = (TalusMessage){&asked[k], sizeof *asked, h->receive[k].rank};
+    }
+    TalusStatus status =
+        talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours);
+    h->send_start[0] = 0;
+    for (int k = 0; k < h->neighbours; k++)
+        h->send_start[k + 1] = h->send_start[k] + (int32_t)asked[k];
+    talus_release(wanted);
+    return status;
+}
+
+/* Returns the index of the body with this number, -1: there is none. */
+static int32_t find_body(const TalusHaloBodies *b, uint64_t number)
+{
+    int low = 0, high = b->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (b->number[middle] < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < b->count && b->number[low] == number ? low : -1;
+}
+
+/* Sends the numbers of the bodies that are needed, and fills send_body from those that are asked for. */
+static TalusStatus exchange_numbers(TalusHalo *h, const TalusHaloBodies *b)
+{
+    const size_t receives = (size_t)h->receive_start[h->neighbours];
+    const size_t sends = (size_t)h->send_start[h->neighbours];
+    uint64_t *wanted;
+    TALUS_TRY(TALUS_ALLOC(wanted, receives + sends + 1, "bodies of the halo"));
+    uint64_t *asked = wanted + receives;
+    for (size_t i = 0; i < receives; i++)
+        wanted[i] = b->number[h->receive_body[i]];
+    for (int k = 0; k < h->neighbours; k++) {
+        h->send[k].data = wanted + h->receive_start[k];
+        h->send[k].bytes = (size_t)(h->receive_start[k + 1] - h->receive_start[k]) * sizeof *wanted;
+        h->receive[k].data = asked + h->send_start[k];
+        h->receive[k].bytes = (size_t)(h->send_start[k + 1] - h->send_start[k]) * sizeof *asked;
+    }
+    TalusStatus status =
+        talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours);
+    for (size_t i = 0; status == TALUS_OK && i < sends; i++) {
+        h->send_body[i] = find_body(b, asked[i]);
+        if (h->send_body[i] < 0 || !h->owned[h->send_body[i]])
+            status = talus_fail(TALUS_ERR_ARGUMENT,
+                                "halo: rank %d is asked for body %llu, which it does not own",
+                                h->comm->rank, (unsigned long long)asked[i]);
+    }
+    talus_release(wanted);
+    return status;
+}
+
+/* ---- creation ---- */
+
+static TalusStatus reserve_lists(TalusHalo *h, const TalusHaloBodies *b)
+{
+    const size_t ranks = (size_t)h->comm->size;
+    TALUS_TRY(TALUS_ALLOC(h->owned, (size_t)b->count + 1, "owned bodies"));
+    TALUS_TRY(TALUS_ALLOC(h->send, ranks, "neighbours"));
+    TALUS_TRY(TALUS_ALLOC(h->receive, ranks, "neighbours"));
+    TALUS_TRY(TALUS_ALLOC(h->send_start, ranks + 1, "neighbours"));
+    TALUS_TRY(TALUS_ALLOC(h->receive_start, ranks + 1, "neighbours"));
+    return TALUS_ALLOC(h->receive_body, (size_t)b->count + 1, "bodies of the halo");
+}
+
+static TalusStatus fill_lists(TalusHalo *h, const TalusHaloBodies *b, size_t record)
+{
+    TALUS_TRY(talus_comm_agree(h->comm, reserve_lists(h, b)));
+    for (int i = 0; i < b->count; i++)
+        h->owned[i] = b->owner[i] == h->comm->rank;
+    TALUS_TRY(talus_comm_agree(h->comm, list_received(h, b)));
+    TALUS_TRY(exchange_counts(h));
+    const size_t sends = (size_t)h->send_start[h->neighbours];
+    TalusStatus status = TALUS_ALLOC(h->send_body, sends + 1, "bodies of the halo");
+    TALUS_THEN(status, TALUS_ALLOC(h->out, sends * record + 1, "messages"));
+    TALUS_THEN(status, TALUS_ALLOC(h->in, (size_t)h->receive_start[h->neighbours] * record + 1,
+                                   "messages"));
+    TALUS_TRY(talus_comm_agree(h->comm, status));
+    return talus_comm_agree(h->comm, exchange_numbers(h, b));
+}
+
+TalusStatus talus_halo_create(TalusComm *comm, const TalusHaloBodies *bodies, size_t record,
+                              TalusHalo **out)
+{
+    *out = NULL;
+    TalusHalo *h;
+    TALUS_TRY(TALUS_ALLOC(h, 1, "halo"));
+    h->comm = comm;
+    TalusStatus status = fill_lists(h, bodies, record);
+    if (status != TALUS_OK) {
+        talus_halo_destroy(h);
+        return status;
+    }
+    *out = h;
+    return TALUS_OK;
+}
+
+void talus_halo_destroy(TalusHalo *h)
+{
+    if (h)
+        TALUS_RELEASE(h->owned, h->send, h->receive, h->send_start, h->send_body, h->receive_start,
+                      h->receive_body, h->out, h->in, h);
+}
+
+/* ---- exchange ---- */
+
+/* Sets the addresses and lengths of the messages for records of `bytes` each. */
+static void lay_out_messages(TalusHalo *h, size_t bytes)
+{
+    for (int k = 0; k < h->neighbours; k++) {
+        h->send[k].data = h->out + (size_t)h->send_start[k] * bytes;
+        h->send[k].bytes = (size_t)(h->send_start[k + 1] - h->send_start[k]) * bytes;
+        h->receive[k].data = h->in + (size_t)h->receive_start[k] * bytes;
+        h->receive[k].bytes = (size_t)(h->receive_start[k + 1] - h->receive_start[k]) * bytes;
+    }
+}
+
+void talus_halo_exchange(TalusHalo *h, void *records, size_t bytes)
+{
+    unsigned char *record = records;
+    if (!h || h->comm->size == 1)
+        return;
+    const int sends = h->send_start[h->neighbours], receives = h->receive_start[h->neighbours];
+    lay_out_messages(h, bytes);
+    for (int i = 0; i < sends; i++)
+        memcpy(h->out + (size_t)i * bytes, record + (size_t)h->send_body[i] * bytes, bytes);
+    if (talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours) != TALUS_OK)
+        memset(h->in, 0xff, (size_t)receives * bytes); /* all bits 1: NaN, of either width */
+    for (int i = 0; i < receives; i++)
+        memcpy(record + (size_t)h->receive_body[i] * bytes, h->in + (size_t)i * bytes, bytes);
+}
+
+/* ---- shares ---- */
+
+void talus_cut_by_weight(int64_t items, const int64_t *weight, int64_t each, int parts,
+                         int64_t *first)
+{
+    int64_t total = each * items, before = 0, at = 0;
+    for (int64_t i = 0; i < items; i++)
+        total += weight[i];
+    first[0] = 0;
+    for (int p = 1; p < parts; p++) {
+        /* the item that contains the end of share p goes to the side on which more of it lies */
+        while (at < items &&
+               (before + (each + weight[at]) / 2) < total / parts * p + total % parts * p / parts) {
+            before += each + weight[at];
+            at++;
+        }
+        first[p] = at;
+    }
+    first[parts] = items;
+}
