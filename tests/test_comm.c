@@ -101,6 +101,50 @@ TEST(threads_receive_what_the_others_send)
     CHECK_OK(talus_ranks_run(RANKS, send_around, NULL));
 }
 
+/* True if rank `from` sends to rank `to` in round k: to itself, to few, to nobody. */
+static bool sends_to(int from, int to, int k)
+{
+    return (from + 2 * to + k) % 3 == 0 || (from == to && k % 2);
+}
+
+/* Messages whose senders and sizes the receivers do not know. */
+static TalusStatus route_around(TalusComm *comm, void *context)
+{
+    const int ranks = talus_comm_size(comm), rank = talus_comm_rank(comm);
+    int64_t out[RANKS][RANKS + ROUNDS];
+    TalusMessage send[RANKS];
+    TalusInbox inbox = {0};
+    (void)context;
+    for (int k = 0; k < ROUNDS; k++) {
+        int sends = 0, expected = 0;
+        for (int r = 0; r < ranks; r++) {
+            for (int j = 0; j < RANKS + ROUNDS; j++)
+                out[r][j] = 1000 * rank + r + k;
+            if (sends_to(rank, r, k))
+                send[sends++] = (TalusMessage){out[r], (size_t)(rank + k) * sizeof **out, r};
+            expected += sends_to(r, rank, k);
+        }
+        TALUS_TRY(talus_comm_route(comm, send, sends, &inbox));
+        CHECK_INT(inbox.count, expected);
+        for (int m = 0, from = -1; m < inbox.count; m++) {
+            const TalusMessage *message = &inbox.message[m];
+            CHECK(message->rank > from && sends_to(message->rank, rank, k));
+            from = message->rank;
+            CHECK_INT(message->bytes, (size_t)(from + k) * sizeof **out);
+            for (int j = 0; j < from + k; j++)
+                CHECK_INT(((int64_t *)message->data)[j], 1000 * from + rank + k);
+        }
+    }
+    talus_inbox_clear(&inbox);
+    return TALUS_OK;
+}
+
+TEST(messages_come_from_ranks_that_were_not_known_before)
+{
+    CHECK_OK(talus_ranks_run(RANKS, route_around, NULL));
+    CHECK_OK(talus_ranks_run(1, route_around, NULL));
+}
+
 /* ---- ranks that fail ---- */
 
 static TalusStatus fail_on_one(TalusComm *comm, void *context)
@@ -171,6 +215,7 @@ int main(void)
     RUN(threads_have_the_same_exact_sums_maxima_and_counts);
     RUN(threads_see_a_nan_of_one_and_what_rank_0_has);
     RUN(threads_receive_what_the_others_send);
+    RUN(messages_come_from_ranks_that_were_not_known_before);
     RUN(threads_end_when_one_fails_with_its_error);
     RUN(threads_agree_that_one_has_failed);
     RUN(threads_break_on_messages_of_different_lengths);

@@ -1,7 +1,10 @@
 /* comm/comm.c - reductions, and what is the same for all communicators. */
 #include "comm/comm.h"
 
+#include "base/memory.h"
+
 #include <math.h>
+#include <string.h>
 
 int talus_comm_rank(const TalusComm *comm)
 {
@@ -106,6 +109,41 @@ TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int s
     if (is_alone(comm) || comm->ops->exchange(comm, send, sends, receive, receives))
         return TALUS_OK;
     return fail_broken();
+}
+
+TalusStatus talus_inbox_reserve(TalusInbox *inbox, int count, size_t bytes)
+{
+    inbox->count = 0;
+    TALUS_TRY(TALUS_GROW(inbox->message, (size_t)count + 1, 0, "messages"));
+    TALUS_TRY(TALUS_GROW(inbox->data, bytes + 1, 0, "messages"));
+    inbox->count = count;
+    return TALUS_OK;
+}
+
+void talus_inbox_clear(TalusInbox *inbox)
+{
+    TALUS_RELEASE(inbox->message, inbox->data);
+    *inbox = (TalusInbox){0};
+}
+
+/* route for one rank: copies the message to itself, if there is one. */
+static TalusStatus route_to_self(const TalusMessage *send, int sends, TalusInbox *inbox)
+{
+    TALUS_TRY(talus_inbox_reserve(inbox, sends, sends > 0 ? talus_message_room(send->bytes) : 0));
+    if (sends == 0)
+        return TALUS_OK;
+    *inbox->message = (TalusMessage){inbox->data, send->bytes, 0};
+    if (send->bytes > 0)
+        memcpy(inbox->data, send->data, send->bytes);
+    return TALUS_OK;
+}
+
+TalusStatus talus_comm_route(TalusComm *comm, const TalusMessage *send, int sends,
+                             TalusInbox *inbox)
+{
+    if (is_alone(comm))
+        return route_to_self(send, sends, inbox);
+    return comm->ops->route(comm, send, sends, inbox) ? TALUS_OK : fail_broken();
 }
 
 TalusStatus talus_comm_agree(TalusComm *comm, TalusStatus status)

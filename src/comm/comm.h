@@ -37,6 +37,22 @@ typedef struct TalusMessage {
     int rank;
 } TalusMessage;
 
+/* Messages that have come from ranks that were not known before; starts as zeros. */
+typedef struct TalusInbox {
+    TalusMessage *message; /* [count], by ascending rank of the sender */
+    int count;
+    unsigned char
+        *data; /* memory of the messages; each begins at a multiple of TALUS_MESSAGE_ALIGN bytes */
+} TalusInbox;
+
+enum { TALUS_MESSAGE_ALIGN = 16 };
+
+/* Returns the bytes that a message of `bytes` takes in an inbox. */
+static inline size_t talus_message_room(size_t bytes)
+{
+    return (bytes + TALUS_MESSAGE_ALIGN - 1) / TALUS_MESSAGE_ALIGN * TALUS_MESSAGE_ALIGN;
+}
+
 /* How the numbers of all ranks become one. */
 typedef enum TalusReduction {
     TALUS_REDUCE_SUM,   /* TalusSum: the exact sum */
@@ -60,6 +76,9 @@ typedef struct TalusCommOps {
      * same call, with the same number of bytes. */
     bool (*exchange)(TalusComm *comm, const TalusMessage *send, int sends,
                      const TalusMessage *receive, int receives);
+    /* Sends messages, at most one to each rank, this one included; receivers know neither senders nor sizes. The inbox
+     * gets what others send to this rank; its former content is lost. */
+    bool (*route)(TalusComm *comm, const TalusMessage *send, int sends, TalusInbox *inbox);
 } TalusCommOps;
 
 struct TalusComm {
@@ -79,6 +98,12 @@ bool talus_comm_any(TalusComm *comm, bool mine);
 double talus_comm_share(TalusComm *comm, double value);
 TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int sends,
                                 const TalusMessage *receive, int receives);
+/* Like the operation; one rank alone may send to itself. */
+TalusStatus talus_comm_route(TalusComm *comm, const TalusMessage *send, int sends,
+                             TalusInbox *inbox);
+/* Reserves memory for `count` messages that take `bytes` bytes (talus_message_room) and sets inbox->count; for communicators. */
+TalusStatus talus_inbox_reserve(TalusInbox *inbox, int count, size_t bytes);
+void talus_inbox_clear(TalusInbox *inbox);
 /* Returns this rank's status; if that is OK but not on every rank, TALUS_ERR_CANCELLED. */
 TalusStatus talus_comm_agree(TalusComm *comm, TalusStatus status);
 

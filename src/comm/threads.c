@@ -137,19 +137,24 @@ static bool threads_broadcast(TalusComm *comm, int root, void *data, size_t byte
     return meet(own->team);
 }
 
+/* Returns the message that the member has posted for `rank`; NULL: none. */
+static const TalusMessage *find_message(const Member *from, int rank)
+{
+    for (int k = 0; k < from->messages; k++)
+        if (from->message[k].rank == rank)
+            return &from->message[k];
+    return NULL;
+}
+
 /* Copies what the other rank sends here. False: it sends nothing, or another number of bytes. */
 static bool take_message(const Team *team, int rank, const TalusMessage *receive)
 {
-    const Member *from = &team->member[receive->rank];
-    for (int k = 0; k < from->messages; k++)
-        if (from->message[k].rank == rank) {
-            if (from->message[k].bytes != receive->bytes)
-                return false;
-            if (receive->bytes > 0)
-                memcpy(receive->data, from->message[k].data, receive->bytes);
-            return true;
-        }
-    return false;
+    const TalusMessage *sent = find_message(&team->member[receive->rank], rank);
+    if (!sent || sent->bytes != receive->bytes)
+        return false;
+    if (receive->bytes > 0)
+        memcpy(receive->data, sent->data, receive->bytes);
+    return true;
 }
 
 static bool threads_exchange(TalusComm *comm, const TalusMessage *send, int sends,
@@ -170,8 +175,48 @@ static bool threads_exchange(TalusComm *comm, const TalusMessage *send, int send
     return met && complete;
 }
 
+/* Copies all messages that are posted for `rank`. */
+static TalusStatus collect_messages(const Team *team, int rank, TalusInbox *inbox)
+{
+    int count = 0;
+    size_t bytes = 0;
+    for (int r = 0; r < team->size; r++) {
+        const TalusMessage *message = find_message(&team->member[r], rank);
+        count += message != NULL;
+        bytes += message ? talus_message_room(message->bytes) : 0;
+    }
+    TALUS_TRY(talus_inbox_reserve(inbox, count, bytes));
+    unsigned char *at = inbox->data;
+    TalusMessage *to = inbox->message;
+    for (int r = 0; r < team->size; r++) {
+        const TalusMessage *message = find_message(&team->member[r], rank);
+        if (!message)
+            continue;
+        *to++ = (TalusMessage){at, message->bytes, r};
+        if (message->bytes > 0)
+            memcpy(at, message->data, message->bytes);
+        at += talus_message_room(message->bytes);
+    }
+    return TALUS_OK;
+}
+
+static bool threads_route(TalusComm *comm, const TalusMessage *send, int sends, TalusInbox *inbox)
+{
+    Member *own = get_member(comm);
+    Team *team = own->team;
+    own->message = send;
+    own->messages = sends;
+    if (!meet(team))
+        return false;
+    const bool complete = collect_messages(team, comm->rank, inbox) == TALUS_OK;
+    const bool met = meet(team); /* first, since others may read what this rank has posted */
+    if (!complete)
+        break_team(team);
+    return met && complete;
+}
+
 static const TalusCommOps threads_ops = {"threads", threads_reduce, threads_broadcast,
-                                         threads_exchange};
+                                         threads_exchange, threads_route};
 
 /* ---- start and end ---- */
 
