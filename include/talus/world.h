@@ -7,6 +7,7 @@
 #define TALUS_WORLD_H
 
 #include <talus/base.h>
+#include <talus/comm.h>
 #include <talus/math.h>
 #include <talus/problem.h>
 #include <talus/shape.h>
@@ -86,6 +87,9 @@ typedef struct TalusWorldDef {
      * are downloaded on demand. */
     const char *backend;
     int threads; /* 0: one per processor */
+    /* Ranks that make the world together (talus/comm.h), each with a part of its bodies; NULL: this process alone. Backend
+     * cpu only; without sleep, joints, drives, emitters, delayed batches, sinks, exclusions and probes so far. */
+    TalusComm *comm;
 } TalusWorldDef;
 
 /* Largest component of gravity, m/s2: its square stays finite. */

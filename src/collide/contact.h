@@ -86,6 +86,8 @@ typedef struct TalusBodyView {
     /* Used if rank is given: highest id at the last detection. A body with a higher id is new in its slot, and the
      * contacts of that slot in the list are those of the body before it. */
     uint64_t last_id;
+    /* Number of the last slots, whose bodies other ranks own: contacts are found of free bodies in the slots before. */
+    int halo;
 } TalusBodyView;
 
 /* True if body a comes before body b in the order of ids. rank: TalusBodyView.rank. */
@@ -227,6 +229,10 @@ void talus_detector_exchange_scratch(TalusDetector *detector, unsigned char **me
  * slot next. The next talus_detect, talus_detector_contacts or talus_detector_restore does so, in one pass for any
  * number of bodies. */
 void talus_detector_drop_impulses(TalusDetector *detector, uint32_t body);
+
+/* Gives the bodies of the list's contacts the slots slot[present slot], and removes the contacts of bodies with -1. The
+ * order of bodies by ids must not change. Until the next talus_detect only keys and impulses of the list are valid. */
+void talus_detector_renumber(TalusDetector *detector, const int32_t *slot);
 
 /* Replaces the detector's list by a copy of `list`, as if the last talus_detect had made it; for restart. If memory is
  * lacking, the list is unchanged or empty. */

@@ -127,6 +127,25 @@ static void remove_contacts_of_replaced(TalusDetector *d)
         set_counts(l, left[0], left[1], left[2]);
 }
 
+void talus_detector_renumber(TalusDetector *d, const int32_t *slot)
+{
+    TalusContactList *l = talus_detector_contacts(d);
+    const int sphere_end = l->sphere_sphere, fixed_end = sphere_end + l->sphere_fixed;
+    int kept = 0, left[TALUS_RUNS] = {0};
+    for (int i = 0; i < l->count; i++) {
+        TalusContact c = l->contact[i];
+        const int32_t a = slot[c.a], b = slot[c.b];
+        if (a < 0 || b < 0)
+            continue;
+        c.a = (uint32_t)a;
+        c.b = (uint32_t)b;
+        left[i < sphere_end ? 0 : i < fixed_end ? 1 : 2]++;
+        l->contact[kept] = c;
+        l->impulse[kept++] = l->impulse[i];
+    }
+    set_counts(l, left[0], left[1], left[2]);
+}
+
 /* ---- first run ------------------------------------------------------------------------------- */
 
 /* Writes to spare[] the impulses of old contacts of the same pairs, 0 for new pairs, for pairs begin .. end - 1 of the

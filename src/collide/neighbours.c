@@ -263,6 +263,8 @@ static inline bool is_contact(const TalusSearch *s, TalusPair pair)
         return false;
     if (v->filter && !talus_may_meet(v->filter, pair.a, pair.b))
         return false;
+    if (v->halo > 0 && !talus_search_is_own(v, pair))
+        return false;
     return talus_search_is_sure(s, distance2, v->radius[pair.a] * per_unit,
                                 v->radius[pair.b] * per_unit) ||
            talus_spheres_within_envelope_unwrapped(v, s->grid->options, pair.a, pair.b);

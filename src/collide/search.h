@@ -33,14 +33,22 @@ static inline void talus_search_start(TalusSearch *s, TalusBroad *broad)
     memset(s->buffered, 0, sizeof s->buffered);
 }
 
-/* Removes pairs that the filter excludes from a buffer. */
+/* True if a free body of this rank is in the pair. Body a is free. */
+static inline bool talus_search_is_own(const TalusBodyView *v, TalusPair pair)
+{
+    const uint32_t own = (uint32_t)(v->count - v->halo);
+    return pair.a < own || (pair.b < own && talus_is_free(v, pair.b));
+}
+
+/* Removes pairs that the filter excludes, and those of other ranks' bodies, from a buffer. */
 static inline void talus_search_filter(TalusSearch *s, int run)
 {
-    const TalusFilter *f = s->grid->bodies->filter;
+    const TalusBodyView *v = s->grid->bodies;
     TalusPair *pair = s->buffer[run];
     int kept = 0;
     for (int k = 0; k < s->buffered[run]; k++)
-        if (talus_may_meet(f, pair[k].a, pair[k].b))
+        if ((!v->filter || talus_may_meet(v->filter, pair[k].a, pair[k].b)) &&
+            (v->halo == 0 || talus_search_is_own(v, pair[k])))
             pair[kept++] = pair[k];
     s->buffered[run] = kept;
 }
@@ -50,7 +58,8 @@ static inline void talus_search_filter(TalusSearch *s, int run)
 static inline void talus_search_flush(TalusSearch *s, int run)
 {
     TalusPairList *list = &s->broad->run[run];
-    if (s->grid->bodies->filter && !s->broad->candidates)
+    const TalusBodyView *v = s->grid->bodies;
+    if ((v->filter || v->halo > 0) && !s->broad->candidates)
         talus_search_filter(s, run);
     size_t count = (size_t)s->buffered[run];
     size_t at = (size_t)atomic_fetch_add(&list->found, (long long)count);

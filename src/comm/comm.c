@@ -83,6 +83,15 @@ void talus_comm_find_maxima(TalusComm *comm, double *values, int count)
         values[k] = (double)NAN;
 }
 
+void talus_comm_find_minima(TalusComm *comm, double *values, int count)
+{
+    for (int k = 0; k < count; k++)
+        values[k] = -values[k];
+    talus_comm_find_maxima(comm, values, count);
+    for (int k = 0; k < count; k++)
+        values[k] = -values[k];
+}
+
 TalusStatus talus_comm_add_counts(TalusComm *comm, int64_t *values, int count)
 {
     if (is_alone(comm) || comm->ops->reduce(comm, TALUS_REDUCE_COUNT, values, count))

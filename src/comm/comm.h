@@ -14,21 +14,7 @@
 #include "base/status.h"
 #include "base/sum.h"
 
-#include <talus/base.h>
-
-typedef struct TalusComm TalusComm;
-
-/* Return the number of this rank, from 0, and the number of ranks. NULL stands for the only rank, 0 of 1. */
-int talus_comm_rank(const TalusComm *comm);
-int talus_comm_size(const TalusComm *comm);
-
-/* What a rank does; `comm` is valid until the function returns. */
-typedef TalusStatus TalusRankFn(TalusComm *comm, void *context);
-
-/* threads.c: runs fn as `ranks` threads of this process, rank 0 in the calling thread, and returns when all have
- * returned. If a rank fails, the exchanges of the others end with a failure, too; the first failure is returned with its
- * error. */
-TalusStatus talus_ranks_run(int ranks, TalusRankFn *fn, void *context);
+#include <talus/comm.h>
 
 /* One message: the bytes for or from another rank. */
 typedef struct TalusMessage {
@@ -94,6 +80,8 @@ void talus_comm_find_maxima(TalusComm *comm, double *values, int count);
 TalusStatus talus_comm_add_counts(TalusComm *comm, int64_t *values, int count);
 /* True if `mine` is true on any rank. */
 bool talus_comm_any(TalusComm *comm, bool mine);
+/* Replaces `count` numbers by the smallest of all ranks. */
+void talus_comm_find_minima(TalusComm *comm, double *values, int count);
 /* The value of rank 0, such as a time, on which all ranks must decide alike. */
 double talus_comm_share(TalusComm *comm, double value);
 TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int sends,

@@ -54,18 +54,24 @@ static TalusStatus exchange_counts(TalusHalo *h)
     return status;
 }
 
+/* Returns the index of the body at this place in the order of numbers. */
+static int32_t body_at(const TalusHaloBodies *b, int place)
+{
+    return b->order ? (int32_t)b->order[place] : place;
+}
+
 /* Returns the index of the body with this number, -1: there is none. */
 static int32_t find_body(const TalusHaloBodies *b, uint64_t number)
 {
     int low = 0, high = b->count;
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (b->number[middle] < number)
+        if (b->number[body_at(b, middle)] < number)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < b->count && b->number[low] == number ? low : -1;
+    return low < b->count && b->number[body_at(b, low)] == number ? body_at(b, low) : -1;
 }
 
 /* Sends the numbers of the bodies that are needed, and fills send_body from those that are asked for. */

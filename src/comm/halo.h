@@ -16,7 +16,6 @@ typedef struct TalusHalo {
     TalusComm *comm;
     int64_t blocks;    /* number of blocks of the whole problem */
     int64_t general;   /* number of general contacts among them */
-    uint32_t kinds;    /* TalusOperator.kinds of the whole problem */
     bool frictionless; /* talus_problem_is_frictionless of the whole problem */
     uint8_t *owned;    /* [bodies]: 1 if this rank owns the body */
     /* What is sent and received, by neighbour: the bodies from start[k] to start[k + 1] - 1 of `body`. */
@@ -26,11 +25,12 @@ typedef struct TalusHalo {
     unsigned char *out, *in; /* records of all messages */
 } TalusHalo;
 
-/* The bodies of a rank, those of its halo included, in the order of their numbers. */
+/* The bodies of a rank, those of its halo included. */
 typedef struct TalusHaloBodies {
     int count;
     const uint64_t *number;
-    const int32_t *owner; /* rank of the owner */
+    const int32_t *owner;  /* rank of the owner */
+    const uint32_t *order; /* the bodies by ascending number; NULL: they are in this order */
 } TalusHaloBodies;
 
 /* Finds out which velocities each rank needs from which other; called by all ranks. If a rank has a body of another one,

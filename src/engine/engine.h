@@ -13,6 +13,7 @@
 #include "backend/backend.h"
 #include "base/pool.h"
 #include "collide/contact.h"
+#include "comm/comm.h"
 
 #include <talus/math.h>
 
@@ -48,6 +49,11 @@ typedef struct TalusBodyArrays {
     int32_t *shape, *material; /* shape: index into TalusTables.shape; -1: no body in this slot */
     uint8_t *mobility;         /* TALUS_MOBILITY_* */
     bool driven;               /* true if some body is driven */
+    /* On several ranks: the last slots, `halo` in number, have bodies that other ranks own, owner[k] that of slot
+     * slots - halo + k. comm NULL: there is one rank. */
+    int halo;
+    const int32_t *owner;
+    TalusComm *comm;
 } TalusBodyArrays;
 
 /* True if the slot holds a body that is free or asleep. */
@@ -185,6 +191,12 @@ enum {
     TALUS_ENGINE_PERIODS = 1 << 1, /* periodic space */
     TALUS_ENGINE_SLEEP = 1 << 2,   /* sleeping bodies, TALUS_MOBILITY_ASLEEP */
 };
+
+/* Solved velocities and spins of all slots, and whether they differ from those of the detection by more than a limit. */
+typedef struct TalusSolvedMotions {
+    TalusVec3 *velocity, *spin;
+    uint8_t *changed;
+} TalusSolvedMotions;
 
 struct TalusProblem;
 

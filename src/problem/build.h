@@ -29,6 +29,8 @@ typedef struct TalusProblemSizes {
     int rows;
     bool compliance; /* some contact has E > 0 */
     bool models;     /* some contact's friction model differs from disc and ccp */
+    /* bodies have inertias even if no contact is general, because some are on another rank */
+    bool inertias;
 } TalusProblemSizes;
 
 /* Creates a problem without blocks, to be filled in place as above; resize allocates its arrays, of undefined contents,

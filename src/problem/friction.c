@@ -4,9 +4,8 @@
  * zeros (disc, ccp) and its coefficients to 0, so that loops over blocks never find TALUS_SECTION_NONE. */
 #include "problem/problem.h"
 
-#include "comm/halo.h"
-
 #include "backend/host.h"
+#include "backend/part.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/status.h"
@@ -127,12 +126,25 @@ static void copy_offsets_chunk(void *context, int64_t begin, int64_t end, int64_
         op->unshifted[i] = *normal_offset(op, i);
 }
 
+/* Sets op->kinds to those of all ranks. */
+static TalusStatus join_kinds(TalusOperator *op)
+{
+    int64_t count[32];
+    for (int bit = 0; bit < 32; bit++)
+        count[bit] = op->kinds >> bit & 1;
+    TALUS_TRY(talus_comm_add_counts(talus_operator_comm(op), count, 32));
+    for (int bit = 0; bit < 32; bit++)
+        op->kinds |= count[bit] > 0 ? UINT32_C(1) << bit : 0;
+    return TALUS_OK;
+}
+
 TalusStatus talus_problem_settle_friction(TalusProblem *p)
 {
     TalusOperator *op = &p->op;
     size_t blocks = (size_t)op->blocks;
     op->prisms = false;
-    op->kinds = settle_models(op) | (op->halo ? op->halo->kinds : 0); /* the same on all ranks */
+    op->kinds = settle_models(op);
+    TALUS_TRY(join_kinds(op));
     op->mixed_sets = sets_are_mixed(op);
     op->estimate = op->unshifted = NULL;
     if (has_law(op, TALUS_LAW_FIXED)) {

@@ -94,8 +94,10 @@ static void count_part(Deal *d)
     const int spheres = op->sphere_sphere + op->sphere_fixed;
     for (int b = 0; b < op->bodies; b++)
         d->local[b] = find_owner(d, b) == d->comm->rank ? 0 : -1;
-    d->sizes = (TalusProblemSizes){
-        .rows = op->rows, .compliance = op->compliance != NULL, .models = op->model != NULL};
+    d->sizes = (TalusProblemSizes){.rows = op->rows,
+                                   .compliance = op->compliance != NULL,
+                                   .models = op->model != NULL,
+                                   .inertias = op->inverse_inertia != NULL};
     for (int i = 0; i < op->blocks; i++) {
         if (!has_contact(d, i))
             continue;
@@ -162,10 +164,6 @@ static TalusStatus fill_part(const Deal *d, TalusProblem *p, int32_t *owner)
 {
     TALUS_TRY(TALUS_ALLOC(p->part_number, (size_t)d->sizes.bodies + 1, "body numbers"));
     TALUS_TRY(TALUS_ALLOC(p->part_block, (size_t)p->op.blocks + 1, "blocks of a part"));
-    if (d->op->inverse_inertia && !p->op.inverse_inertia) { /* no general contact is here */
-        TALUS_TRY(TALUS_GROW(p->inertia_store, (size_t)d->sizes.bodies + 1, 0, "body inertias"));
-        p->op.inverse_inertia = p->inertia_store;
-    }
     copy_bodies(d, p, owner);
     p->op.numbers = (TalusBodyNumbers){.id = p->part_number};
     for (int i = 0, to = 0; i < d->op->blocks; i++)
@@ -178,11 +176,10 @@ static TalusStatus fill_part(const Deal *d, TalusProblem *p, int32_t *owner)
 static TalusStatus finish_part(const Deal *d, TalusProblem *p, const int32_t *owner)
 {
     TalusHalo *halo;
-    const TalusHaloBodies bodies = {d->sizes.bodies, p->part_number, owner};
+    const TalusHaloBodies bodies = {d->sizes.bodies, p->part_number, owner, NULL};
     TALUS_TRY(talus_halo_create(d->comm, &bodies, sizeof *p->op.body, &halo));
     halo->blocks = d->op->blocks;
     halo->general = d->op->general;
-    halo->kinds = d->op->kinds;
     halo->frictionless = d->frictionless;
     p->op.halo = halo;
     return talus_comm_agree(d->comm, talus_problem_finish(p));

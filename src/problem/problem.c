@@ -72,7 +72,7 @@ static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *si
         op->compliance = p->compliance_store;
     }
     op->inverse_inertia = NULL;
-    if (general) {
+    if (general || sizes->inertias) {
         TALUS_TRY(TALUS_GROW(p->inertia_store, bodies, 0, "body inertias"));
         op->inverse_inertia = p->inertia_store;
     }
@@ -101,6 +101,8 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
                           (long long)blocks, INT32_MAX / rows);
     talus_problem_forget_def(p);
     p->lent = false;
+    talus_halo_destroy(op->halo);
+    op->halo = NULL;
     op->bodies = sizes->bodies;
     op->sphere_sphere = sizes->sphere_sphere;
     op->sphere_fixed = sizes->sphere_fixed;

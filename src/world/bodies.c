@@ -4,6 +4,7 @@
  * take dead slots in increasing order, then slots behind the last. The slot of a body depends on the sequence of
  * additions and removals alone. */
 #include "world/bodies.h"
+#include "backend/host.h"
 #include "engine/body.h"
 #include "world/ids.h"
 #include "world/state.h"
@@ -32,12 +33,16 @@ void *talus_body_array(const TalusBodies *bodies, int field)
 
 TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots)
 {
+    return talus_bodies_reserve_keeping(bodies, slots, (size_t)bodies->counts.slots);
+}
+
+TalusStatus talus_bodies_reserve_keeping(TalusBodies *bodies, size_t slots, size_t keep)
+{
     if (slots > INT32_MAX)
         return talus_reject("bodies: %zu are more than %d", slots, INT32_MAX);
     for (int f = 0; f < TALUS_BODY_FIELDS; f++) {
         size_t element = talus_body_fields[f].element;
-        void *array = talus_grow(talus_body_array(bodies, f), slots, (size_t)bodies->counts.slots,
-                                 element, "bodies");
+        void *array = talus_grow(talus_body_array(bodies, f), slots, keep, element, "bodies");
         memcpy((char *)bodies + talus_body_fields[f].offset, &array, sizeof array);
         TALUS_TRY(talus_check_capacity(array, slots, element));
     }
@@ -217,7 +222,6 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
     bodies->tag[slot] = batch->tag;
     bodies->mobility[slot] = batch->fixed ? TALUS_MOBILITY_FIXED : TALUS_MOBILITY_FREE;
     bodies->group[slot] = (uint16_t)(TALUS_GROUPS * batch->copy + batch->group);
-    world->filters.copies_apart |= batch->copy > 0;
     bodies->counts.living++;
     bodies->counts.general += !batch->fixed && !sphere;
 }
@@ -249,8 +253,29 @@ static void add_exchange_energy(const TalusWorld *world, int slot, double sign,
 
 void talus_exchange_book(TalusWorld *world, const TalusExchange *exchange)
 {
-    world->exchange_kinetic += talus_sum_value(&exchange->kinetic);
-    world->exchange_potential += talus_sum_value(&exchange->potential);
+    TalusExchange all = *exchange;
+    talus_comm_add_sums(world->ranks.comm, &all.kinetic, 1);
+    talus_comm_add_sums(world->ranks.comm, &all.potential, 1);
+    world->exchange_kinetic += talus_sum_value(&all.kinetic);
+    world->exchange_potential += talus_sum_value(&all.potential);
+}
+
+/* True if this rank owns the next body that is added. */
+static bool owns_next(TalusWorld *world)
+{
+    return !talus_world_is_dealt(world) ||
+           talus_ranks_owner_of_new(world, world->bodies.counts.created + 1) ==
+               talus_comm_rank(world->ranks.comm);
+}
+
+/* Returns an upper bound of the number of the next `count` bodies that this rank owns. */
+static int count_own(const TalusWorld *world, int count)
+{
+    const int ranks = talus_comm_size(world->ranks.comm);
+    if (ranks == 1)
+        return count;
+    const int64_t most = (int64_t)(count / (BODY_GRAIN * ranks) + 2) * BODY_GRAIN;
+    return most < count ? (int)most : count;
 }
 
 TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch, TalusBodyId *ids)
@@ -261,10 +286,10 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
     double mass = 0.0;
     for (int i = 0; i < batch->count; i++)
         TALUS_TRY(compute_batch_mass(world, batch, i, &mass));
-    size_t living = (size_t)bodies->counts.living + (size_t)batch->count;
+    size_t living = (size_t)bodies->counts.living + (size_t)count_own(world, batch->count);
     size_t slots = (size_t)bodies->counts.slots;
     TALUS_TRY(talus_bodies_reserve(bodies, living > slots ? living : slots));
-    TALUS_TRY(talus_ids_reserve(bodies, batch->count));
+    TALUS_TRY(talus_ids_reserve(bodies, batch->count, !talus_world_is_dealt(world)));
     if (talus_norm(batch->force) + talus_norm(batch->torque) > 0.0)
         TALUS_TRY(talus_forces_reserve(world, living > slots ? living : slots));
     TALUS_TRY(talus_journal_reserve(world, batch->count));
@@ -272,7 +297,15 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
         TALUS_TRY(talus_world_mark_bodies_dirty(world));
     if (batch->fixed)
         talus_wake_all(world); /* a sleeping body is not tested against fixed ones */
+    world->filters.copies_apart |= batch->copy > 0 && batch->count > 0;
     for (int i = 0; i < batch->count; i++) {
+        if (ids)
+            ids[i] = (TalusBodyId){bodies->counts.created + 1};
+        if (!owns_next(world)) {
+            bodies->counts.created++;
+            world->ranks.elsewhere++;
+            continue;
+        }
         int slot = claim_slot(bodies);
         talus_slot_clear_drive(world, slot);
         if (slot < world->sleep.slots)
@@ -283,8 +316,6 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
         fill_slot(world, slot, batch, i, mass);
         talus_journal_record(world, slot, -1);
         add_exchange_energy(world, slot, 1.0, &exchange);
-        if (ids)
-            ids[i] = talus_slot_id(bodies, (uint32_t)slot);
     }
     talus_exchange_book(world, &exchange);
     return TALUS_OK;
@@ -307,6 +338,7 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
 {
     TalusExchange exchange = {0};
     int slot;
+    TALUS_TRY(talus_ranks_refuse(world, "removal of bodies"));
     TALUS_TRY(talus_slot_find(world, id, &slot));
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_world_drop_impulses(world, slot);
@@ -321,6 +353,7 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
                                      TalusVec3 spin)
 {
     int slot;
+    TALUS_TRY(talus_ranks_refuse(world, "change of velocities"));
     TALUS_TRY(talus_slot_find(world, id, &slot));
     if (!talus_slot_is_dynamic(&world->bodies, slot))
         return talus_reject("body %" PRIu64 " is fixed and has no velocity", id.number);

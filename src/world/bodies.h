@@ -105,8 +105,10 @@ extern const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS];
 /* Returns the array that talus_body_fields[field] describes. */
 void *talus_body_array(const TalusBodies *bodies, int field);
 
-/* Ensures a capacity of `slots` in every array; the counts do not change. */
+/* Ensures a capacity of `slots` in every array; the counts do not change, and the slots that they count are kept. */
 TalusStatus talus_bodies_reserve(TalusBodies *bodies, size_t slots);
+/* The same, but the first `keep` slots are kept. */
+TalusStatus talus_bodies_reserve_keeping(TalusBodies *bodies, size_t slots, size_t keep);
 void talus_bodies_clear(TalusBodies *bodies);
 /* Checks whether the batch can be added to this world; the message names the fault. */
 TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch);

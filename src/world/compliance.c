@@ -17,8 +17,8 @@
 /* True if world->masses are those of the present bodies: none was added or removed since. */
 static bool masses_known(const TalusWorld *world)
 {
-    const TalusBodyCounts *now = &world->bodies.counts, *then = &world->mass_counts;
-    return now->created == then->created && now->living == then->living;
+    return world->bodies.counts.created == world->mass_created &&
+           talus_world_living(world) == world->mass_living;
 }
 
 static TalusMasses sum_masses(const TalusWorld *world)
@@ -33,6 +33,9 @@ static TalusMasses sum_masses(const TalusWorld *world)
         masses.least = fmin(masses.least, mass);
         masses.largest = fmax(masses.largest, mass);
     }
+    talus_comm_add_sums(world->ranks.comm, &sum, 1);
+    talus_comm_find_minima(world->ranks.comm, &masses.least, 1);
+    talus_comm_find_maxima(world->ranks.comm, &masses.largest, 1);
     masses.sum = talus_sum_value(&sum);
     return masses;
 }
@@ -107,7 +110,8 @@ void talus_compliance_begin_part(TalusWorld *world)
 {
     if (!masses_known(world)) {
         world->masses = sum_masses(world);
-        world->mass_counts = world->bodies.counts;
+        world->mass_created = world->bodies.counts.created;
+        world->mass_living = talus_world_living(world);
     }
     world->compliance = talus_world_compliance(world);
     if (talus_compliance_changes(world))
@@ -123,5 +127,5 @@ void talus_compliance_finish_step(TalusWorld *world)
 
 void talus_compliance_rollback(TalusWorld *world)
 {
-    world->mass_counts = (TalusBodyCounts){.living = -1};
+    world->mass_living = -1;
 }

@@ -121,6 +121,7 @@ TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *
                                    TalusForceSummary *summary)
 {
     int *living_index = NULL;
+    TALUS_TRY(talus_ranks_refuse(world, "query of forces"));
     if (force || touching)
         TALUS_TRY(talus_living_indices(world, &living_index));
     TalusStatus status = talus_world_sum_forces(world, living_index, force, touching, summary);

@@ -88,6 +88,7 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
 {
     TalusBodies *b = &world->bodies;
     int slot;
+    TALUS_TRY(talus_ranks_refuse(world, "driven bodies"));
     TALUS_TRY(talus_slot_find(world, id, &slot));
     if (talus_slot_is_dynamic(b, slot))
         return talus_reject("body %" PRIu64 " moves freely; only a fixed one is driven", id.number);

@@ -114,6 +114,7 @@ static TalusStatus find_two_slots(const TalusWorld *world, TalusBodyId a, TalusB
 TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 {
     int slot[2];
+    TALUS_TRY(talus_ranks_refuse(world, "exclusions"));
     TALUS_TRY(find_two_slots(world, a, b, slot));
     return talus_pair_exclude(world, slot[0], slot[1]);
 }
@@ -121,6 +122,7 @@ TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 {
     int slot[2];
+    TALUS_TRY(talus_ranks_refuse(world, "exclusions"));
     TALUS_TRY(find_two_slots(world, a, b, slot));
     talus_pair_include(world, slot[0], slot[1]);
     return TALUS_OK;

@@ -39,6 +39,7 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
                                   TalusVec3 torque)
 {
     int slot;
+    TALUS_TRY(talus_ranks_refuse(world, "change of forces"));
     TALUS_TRY(talus_slot_find(world, id, &slot));
     if (!talus_slot_is_dynamic(&world->bodies, slot))
         return talus_reject("body %" PRIu64 " does not move freely: no force acts on it",

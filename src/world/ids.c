@@ -56,12 +56,12 @@ static void drop_removed(TalusBodies *b)
 }
 
 /* If `displaced` lacks memory for `count` more entries, drops the entries of removed bodies and reserves twice the
- * number of entries then needed, so that this is rare. While no slot has been reused (in_place), new bodies need no
+ * number of entries then needed, so that this is rare. While no slot has been reused and all bodies are here (in_place), new bodies need no
  * entry. */
-TalusStatus talus_ids_reserve(TalusBodies *b, int count)
+TalusStatus talus_ids_reserve(TalusBodies *b, int count, bool consecutive)
 {
     const TalusBodyCounts *n = &b->counts;
-    bool in_place = n->living == n->slots && n->created == (uint64_t)n->slots;
+    bool in_place = consecutive && n->living == n->slots && n->created == (uint64_t)n->slots;
     size_t more = in_place ? 0 : (size_t)count;
     if ((size_t)b->displaced_count + more <= TALUS_CAPACITY(b->displaced))
         return TALUS_OK;

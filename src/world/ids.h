@@ -20,8 +20,9 @@ struct TalusBodies;
 int talus_slot_of(const TalusWorld *world, TalusBodyId id);
 /* Sets *slot to the slot of the living body with this id, or fails if there is none. */
 TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot);
-/* Reserves memory for the ids of `count` more bodies, so that talus_slot_assign_id cannot fail. */
-TalusStatus talus_ids_reserve(struct TalusBodies *bodies, int count);
+/* Reserves memory for the ids of `count` more bodies, so that talus_slot_assign_id cannot fail. consecutive: the numbers
+ * follow each other, since no other rank owns any of the bodies. */
+TalusStatus talus_ids_reserve(struct TalusBodies *bodies, int count, bool consecutive);
 /* Assigns the next id number to the body in `slot`. */
 void talus_slot_assign_id(struct TalusBodies *bodies, int slot);
 /* After a failed step has reset counts.created: drops the entries of `displaced` with numbers above it. */

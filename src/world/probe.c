@@ -28,6 +28,7 @@ TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int 
 
 TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, int *index)
 {
+    TALUS_TRY(talus_ranks_refuse(world, "probes"));
     if (def->kind == TALUS_PROBE_BODY) {
         if (talus_slot_of(world, def->body) < 0)
             return talus_reject("probe \"%s\": there is no body %" PRIu64,

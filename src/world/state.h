@@ -15,6 +15,7 @@
 #include "world/joint/joint.h"
 #include "world/material.h"
 #include "world/probe.h"
+#include "world/ranks/ranks.h"
 #include "world/source/emit.h"
 #include "world/source/journal.h"
 #include "world/source/source.h"
@@ -74,6 +75,7 @@ struct TalusWorld {
     int drives;
     TalusSleep sleep;
     TalusJoints joints;
+    TalusRanks ranks;
     TalusProbe *probe; /* [probes] */
     int probes;
     TalusProbeStaging probe_staging;
@@ -90,8 +92,9 @@ struct TalusWorld {
     bool rough_first, rough_first_before;
     /* compliance of the last successful step; below 0: there was none, or no contact (compliance.c) */
     double last_compliance;
-    TalusMasses masses; /* of the bodies at the time when their counts were mass_counts */
-    TalusBodyCounts mass_counts;
+    TalusMasses masses; /* of the bodies when mass_created had been created and mass_living lived */
+    uint64_t mass_created;
+    int64_t mass_living;
 
     /* the current step */
     double part_time;     /* s: start of the current part of the step */

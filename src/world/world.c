@@ -181,6 +181,7 @@ static TalusStatus init_world(TalusWorld *world, const TalusWorldDef *def)
     TALUS_TRY(talus_pool_create(def->threads, &world->pool));
     TALUS_TRY(talus_problem_create_empty(world->pool, &world->problem));
     TALUS_TRY(create_engines(world));
+    TALUS_TRY(talus_ranks_init(world));
     TALUS_TRY(talus_solver_create(def->solver, &world->solver));
     TALUS_TRY(talus_bodies_reserve(&world->bodies, 1)); /* so that no array is ever NULL */
     TalusMaterialDef material = talus_material_def_default();
@@ -221,6 +222,7 @@ void talus_world_destroy(TalusWorld *world)
     talus_sleep_clear(world);
     talus_filters_clear(&world->filters);
     talus_joints_clear(world);
+    talus_ranks_clear(&world->ranks);
     talus_release(world->drive);
     talus_mirror_clear(&world->mirror);
     talus_id_order_clear(&world->id_order);
@@ -267,7 +269,7 @@ double talus_world_step_length(const TalusWorld *world)
 
 int talus_world_body_count(const TalusWorld *world)
 {
-    return world->bodies.counts.living;
+    return (int)talus_world_living(world);
 }
 
 int talus_world_threads(const TalusWorld *world)
@@ -300,6 +302,19 @@ static uint64_t hash_body(const TalusBodies *bodies, int slot)
     return talus_hash(hash, &bodies->spin[slot], sizeof(TalusVec3));
 }
 
+/* Returns the sum, modulo 2^64, of the hashes of all ranks, of which only the first counts the time. */
+static uint64_t join_hashes(const TalusWorld *world, uint64_t hash)
+{
+    double time = talus_world_time(world);
+    TalusComm *comm = world->ranks.comm;
+    if (talus_comm_rank(comm) > 0)
+        hash -= talus_hash(TALUS_HASH_SEED, &time, sizeof time);
+    int64_t half[2] = {(int64_t)(hash & UINT32_MAX), (int64_t)(hash >> 32)};
+    if (talus_comm_add_counts(comm, half, 2) != TALUS_OK)
+        return 0;
+    return (uint64_t)half[0] + ((uint64_t)half[1] << 32);
+}
+
 uint64_t talus_world_hash(const TalusWorld *world)
 {
     const TalusBodies *bodies = &world->bodies;
@@ -309,5 +324,5 @@ uint64_t talus_world_hash(const TalusWorld *world)
     for (int i = 0; i < bodies->counts.slots; i++)
         if (bodies->shape[i] >= 0)
             hash += hash_body(bodies, i); /* a sum modulo 2^64 is the same in any order of bodies */
-    return hash;
+    return join_hashes(world, hash);
 }

@@ -200,12 +200,14 @@ static void fill_contacts(void *context, int64_t begin, int64_t end, int64_t chu
 }
 
 /* Sets the report from the partials that fill_contacts wrote, one row per group. */
-static void report_penetration(const CpuEngine *e, TalusBuildReport *report)
+static void report_penetration(CpuEngine *e, TalusBuildReport *report)
 {
     double sum[2], deepest = 0.0;
+    cpu_drop_foreign_groups(e);
     cpu_sum_partials(e, e->groups.count, 2, sum);
     for (int i = 0; i < e->groups.count; i++)
         deepest = talus_max(e->partial[i][2], deepest);
+    talus_comm_find_maxima(e->bodies.comm, &deepest, 1);
     report->penetration_mean = sum[1] > 0.0 ? sum[0] / sum[1] : 0.0;
     report->penetration_max = deepest;
 }
@@ -313,7 +315,9 @@ static int count_rows(const CpuEngine *e)
         int need = talus_law_rows(cpu_contact_law(e, &e->contacts->contact[i]));
         rows = need > rows ? need : rows;
     }
-    return rows;
+    double most_rows = rows; /* of all ranks */
+    talus_comm_find_maxima(e->bodies.comm, &most_rows, 1);
+    return (int)most_rows;
 }
 
 /* Returns the sizes of the problem. With 6 rows all contacts are general; with joints there are at least 3 rows. */
@@ -333,6 +337,7 @@ static TalusProblemSizes problem_sizes(const CpuEngine *e)
                       e->tables.compliance || e->joints.compliance,
         .models = (e->tables.models && rows > 1) || more > 0,
     };
+    sizes.inertias = talus_comm_any(e->bodies.comm, sizes.general > 0);
     return sizes;
 }
 
@@ -435,6 +440,7 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
     talus_groups_for_each(&e->groups, e->pool, fill_contacts, &c);
     fill_joints(&c);
     report_penetration(e, report);
+    TALUS_TRY(cpu_link_problem(e));
     TALUS_TRY(talus_problem_finish(e->problem));
     if (options->soften > 0.0)
         TALUS_TRY(soften_contacts(e));

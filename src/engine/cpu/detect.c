@@ -62,16 +62,19 @@ static TalusStatus prepare_bodies(CpuEngine *e, double h, TalusVec3 gravity)
     int slots = e->bodies.slots;
     FreeContext c = {e, h, talus_scale(h, gravity)};
     double bad;
+    e->h = h;
+    e->gravity_change = c.change;
     TALUS_TRY(TALUS_GROW(e->free_velocity, (size_t)slots, 0, "free velocities"));
     TALUS_TRY(cpu_reserve_partials(e, talus_chunks(slots, CPU_GRAIN)));
     TALUS_TRY(cpu_group_bodies(e));
     talus_parallel(e->pool, slots, CPU_GRAIN, compute_free_velocities, &c);
     cpu_sum_slots(e, 1, &bad);
     if (bad != 0.0)
-        TALUS_TRY(fail_on_bad_state(e));
+        TALUS_TRY(talus_comm_agree(e->bodies.comm, fail_on_bad_state(e)));
     e->min_size = INFINITY;
     for (int64_t k = 0; k < talus_chunks(slots, CPU_GRAIN); k++)
         e->min_size = talus_min(e->min_size, e->partial[k][1]);
+    talus_comm_find_minima(e->bodies.comm, &e->min_size, 1);
     return TALUS_OK;
 }
 
@@ -97,6 +100,7 @@ static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, co
         .at_rank = b->at_rank,
         .id = b->id,
         .last_id = b->last_id,
+        .halo = b->halo,
     };
     return view;
 }
@@ -138,12 +142,36 @@ static TalusStatus detect_with_motions(CpuEngine *e, const TalusDetectOptions *o
     return TALUS_OK;
 }
 
+/* Returns the number of contacts whose first body this rank owns. */
+static int64_t count_own_contacts(const CpuEngine *e)
+{
+    const TalusContactList *list = e->contacts;
+    int64_t count = list->count;
+    for (int i = 0; e->bodies.halo > 0 && i < list->count; i++)
+        count -= (int)list->contact[i].a >= cpu_own_slots(e);
+    return count;
+}
+
 void cpu_get_counts(const TalusEngine *engine, TalusEngineCounts *counts)
 {
     const CpuEngine *e = (const CpuEngine *)engine;
     const TalusContactList *list = talus_detector_contacts(e->detector);
     *counts = (TalusEngineCounts){list->sphere_sphere, list->sphere_fixed, list->general,
                                   list->count,         e->min_size,        e->clipped_bodies};
+}
+
+/* As cpu_get_counts; `contacts` and `clipped_bodies` are those of all ranks. */
+static TalusStatus get_all_counts(const CpuEngine *e, TalusEngineCounts *counts)
+{
+    int64_t all[2] = {count_own_contacts(e), e->clipped_bodies};
+    cpu_get_counts((const TalusEngine *)e, counts);
+    TALUS_TRY(talus_comm_add_counts(e->bodies.comm, all, 2));
+    if (all[0] > INT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "contacts: %" PRId64 " are more than %d", all[0],
+                          INT32_MAX);
+    counts->contacts = (int)all[0];
+    counts->clipped_bodies = (int)all[1];
+    return TALUS_OK;
 }
 
 TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, TalusVec3 gravity,
@@ -153,8 +181,7 @@ TalusStatus cpu_detect(TalusEngine *engine, const TalusDetectOptions *options, T
     e->step = step;
     TALUS_TRY(prepare_bodies(e, options->h, gravity));
     TALUS_TRY(detect_with_motions(e, options, e->free_velocity, e->bodies.spin));
-    cpu_get_counts(engine, counts);
-    return TALUS_OK;
+    return get_all_counts(e, counts);
 }
 
 /* ---- redetection ----
@@ -200,10 +227,12 @@ TalusStatus cpu_compute_velocities(TalusEngine *engine, double limit, bool *chan
     double changes;
     e->solved = talus_problem_solved_velocities(e->problem);
     e->missing_searched = false;
-    talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, count_changes, &c);
-    cpu_sum_slots(e, 1, &changes);
+    e->motions_stored = false;
+    talus_parallel(e->pool, cpu_own_slots(e), CPU_GRAIN, count_changes, &c);
+    cpu_sum_partials(e, talus_chunks(cpu_own_slots(e), CPU_GRAIN), 1, &changes);
     *changed = changes > 0.0;
     *overlap_ratio = cpu_largest_overlap_ratio(e);
+    talus_comm_find_maxima(e->bodies.comm, overlap_ratio, 1);
     return TALUS_OK;
 }
 
@@ -232,13 +261,56 @@ static void copy_solved_motions(void *context, int64_t begin, int64_t end, int64
     }
 }
 
-/* Writes solved_velocity and solved_spin: those of the solve for free bodies; free_velocity and spin of others. */
-static TalusStatus store_solved_motions(CpuEngine *e)
+/* Returns how many elements a larger array keeps: those of this rank's own bodies, as far as there are any. */
+static size_t count_kept(const CpuEngine *e, size_t capacity)
 {
-    int slots = e->bodies.slots;
-    TALUS_TRY(TALUS_GROW(e->solved_velocity, (size_t)slots, 0, "solved velocities"));
-    TALUS_TRY(TALUS_GROW(e->solved_spin, (size_t)slots, 0, "solved velocities"));
-    talus_parallel(e->pool, slots, CPU_GRAIN, copy_solved_motions, e);
+    const size_t own = (size_t)cpu_own_slots(e);
+    return capacity < own ? capacity : own;
+}
+
+#define GROW_SLOTS(array, what) \
+    TALUS_GROW((array), (size_t)e->bodies.slots, count_kept(e, TALUS_CAPACITY(array)), (what))
+
+/* Enlarges the arrays of solved motions to all slots; detection_velocity may point to one of them. */
+static TalusStatus reserve_motions(CpuEngine *e)
+{
+    const bool solved = e->detection_velocity == e->solved_velocity;
+    TALUS_TRY(GROW_SLOTS(e->changed, "solved velocities"));
+    TALUS_TRY(GROW_SLOTS(e->solved_velocity, "solved velocities"));
+    TALUS_TRY(GROW_SLOTS(e->solved_spin, "solved velocities"));
+    if (solved)
+        e->detection_velocity = e->solved_velocity;
+    return TALUS_OK;
+}
+
+/* Fills `changed`, and solved_velocity and solved_spin: those of the solve for free bodies; free_velocity and spin of
+ * others. */
+TalusStatus cpu_store_motions(TalusEngine *engine, double limit)
+{
+    CpuEngine *e = cpu_engine(engine);
+    ChangeContext c = {e, limit * limit};
+    TALUS_TRY(reserve_motions(e));
+    talus_parallel(e->pool, cpu_own_slots(e), CPU_GRAIN, mark_changed_bodies, &c);
+    talus_parallel(e->pool, cpu_own_slots(e), CPU_GRAIN, copy_solved_motions, e);
+    e->motions_stored = true;
+    return TALUS_OK;
+}
+
+/* Slots that were added since the detection get free velocities, and their bodies are divided into groups. */
+TalusStatus cpu_solved_motions(TalusEngine *engine, TalusSolvedMotions *out)
+{
+    CpuEngine *e = cpu_engine(engine);
+    const int slots = e->bodies.slots, own = cpu_own_slots(e);
+    const bool free = e->detection_velocity == e->free_velocity;
+    FreeContext c = {e, e->h, e->gravity_change};
+    TALUS_TRY(reserve_motions(e));
+    TALUS_TRY(GROW_SLOTS(e->free_velocity, "free velocities"));
+    if (free)
+        e->detection_velocity = e->free_velocity;
+    TALUS_TRY(cpu_reserve_partials(e, talus_chunks(slots, CPU_GRAIN)));
+    TALUS_TRY(cpu_group_bodies(e));
+    compute_free_velocities(&c, own, slots, 0);
+    *out = (TalusSolvedMotions){e->solved_velocity, e->solved_spin, e->changed};
     return TALUS_OK;
 }
 
@@ -246,11 +318,8 @@ static TalusStatus store_solved_motions(CpuEngine *e)
 static TalusStatus find_missing(CpuEngine *e, const TalusDetectOptions *options, double limit,
                                 double tolerance, int *missing)
 {
-    size_t slots = (size_t)e->bodies.slots;
-    ChangeContext c = {e, limit * limit};
-    TALUS_TRY(TALUS_GROW(e->changed, slots, 0, "solved velocities"));
-    talus_parallel(e->pool, (int64_t)slots, CPU_GRAIN, mark_changed_bodies, &c);
-    TALUS_TRY(store_solved_motions(e));
+    if (!e->motions_stored)
+        TALUS_TRY(cpu_store_motions((TalusEngine *)e, limit));
     TalusBodyView view = body_view(e, e->solved_velocity, e->solved_spin);
     TalusRedetectSubset subset = {e->changed, tolerance};
     exchange_scratch(e);
@@ -269,7 +338,7 @@ TalusStatus cpu_find_missing(TalusEngine *engine, const TalusDetectOptions *opti
     int count = 0;
     TALUS_TRY(find_missing(e, options, limit, tolerance, &count));
     e->missing_searched = true;
-    *missing = count > 0;
+    *missing = talus_comm_any(e->bodies.comm, count > 0);
     return TALUS_OK;
 }
 
@@ -278,12 +347,12 @@ TalusStatus cpu_redetect(TalusEngine *engine, const TalusDetectOptions *options,
 {
     CpuEngine *e = cpu_engine(engine);
     (void)gravity;
-    if (e->missing_searched && e->contacts->general > 0) {
+    if (e->missing_searched && talus_comm_any(e->bodies.comm, e->contacts->general > 0)) {
         talus_detector_add_missing(e->detector);
     } else {
-        TALUS_TRY(store_solved_motions(e));
+        if (!e->motions_stored)
+            TALUS_TRY(cpu_store_motions(engine, INFINITY)); /* marks no body as changed */
         TALUS_TRY(detect_with_motions(e, options, e->solved_velocity, e->solved_spin));
     }
-    cpu_get_counts(engine, counts);
-    return TALUS_OK;
+    return get_all_counts(e, counts);
 }

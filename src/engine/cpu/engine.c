@@ -112,6 +112,11 @@ TalusContactList *cpu_contact_list(TalusEngine *engine)
     return talus_detector_contacts(cpu_engine(engine)->detector);
 }
 
+void cpu_renumber_contacts(TalusEngine *engine, const int32_t *slot)
+{
+    talus_detector_renumber(cpu_engine(engine)->detector, slot);
+}
+
 void cpu_drop_impulses(TalusEngine *engine, int slot)
 {
     talus_detector_drop_impulses(cpu_engine(engine)->detector, (uint32_t)slot);
@@ -171,15 +176,16 @@ TalusStatus cpu_snapshot_states(TalusEngine *engine)
     CpuEngine *e = cpu_engine(engine);
     CpuSnapshot *s = &e->snapshot;
     const TalusBodyArrays *b = &e->bodies;
-    size_t slots = (size_t)b->slots;
+    const int own = cpu_own_slots(e);
+    size_t slots = (size_t)own;
     TALUS_TRY(TALUS_GROW(s->position, slots, 0, "snapshot of states"));
     TALUS_TRY(TALUS_GROW(s->velocity, slots, 0, "snapshot of states"));
     TALUS_TRY(TALUS_GROW(s->spin, slots, 0, "snapshot of states"));
     TALUS_TRY(TALUS_GROW(s->orientation, slots, 0, "snapshot of states"));
-    copy_elements(e, s->position, b->position, b->slots, sizeof *b->position);
-    copy_elements(e, s->velocity, b->velocity, b->slots, sizeof *b->velocity);
-    copy_elements(e, s->spin, b->spin, b->slots, sizeof *b->spin);
-    copy_elements(e, s->orientation, b->orientation, b->slots, sizeof *b->orientation);
+    copy_elements(e, s->position, b->position, own, sizeof *b->position);
+    copy_elements(e, s->velocity, b->velocity, own, sizeof *b->velocity);
+    copy_elements(e, s->spin, b->spin, own, sizeof *b->spin);
+    copy_elements(e, s->orientation, b->orientation, own, sizeof *b->orientation);
     return TALUS_OK;
 }
 
@@ -190,11 +196,12 @@ TalusStatus cpu_rollback(TalusEngine *engine, bool states)
     CpuEngine *e = cpu_engine(engine);
     const CpuSnapshot *s = &e->snapshot;
     TalusBodyArrays *b = &e->bodies;
+    const int own = cpu_own_slots(e);
     if (states) {
-        copy_elements(e, b->position, s->position, b->slots, sizeof *b->position);
-        copy_elements(e, b->velocity, s->velocity, b->slots, sizeof *b->velocity);
-        copy_elements(e, b->spin, s->spin, b->slots, sizeof *b->spin);
-        copy_elements(e, b->orientation, s->orientation, b->slots, sizeof *b->orientation);
+        copy_elements(e, b->position, s->position, own, sizeof *b->position);
+        copy_elements(e, b->velocity, s->velocity, own, sizeof *b->velocity);
+        copy_elements(e, b->spin, s->spin, own, sizeof *b->spin);
+        copy_elements(e, b->orientation, s->orientation, own, sizeof *b->orientation);
     }
     return cpu_put_contacts(engine, &s->list);
 }

@@ -7,6 +7,7 @@
  *     ledger.c      works of contacts, forces and driven bodies; storage of impulses in the contact list
  *     probe.c       sums of probes
  *     sums.c        sums over bodies and contacts
+ *     halo.c        on several ranks: what the problem of a step exchanges
  *
  * Parallel loops run over chunks of CPU_GRAIN items. Sums run over groups of bodies or of contacts (backend/groups.h),
  * so that their results depend neither on the number of threads nor on the slots of bodies. */
@@ -54,7 +55,10 @@ typedef struct CpuEngine {
     TalusVec3 *free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
     TalusVec3 *solved_velocity; /* [slots], for redetection */
     TalusVec3 *solved_spin;     /* [slots], likewise */
-    uint8_t *changed; /* [slots]: 1 if the velocity changed beyond the limit of find_missing */
+    uint8_t *changed;    /* [slots]: 1 if the velocity changed beyond the limit of find_missing */
+    bool motions_stored; /* store_motions has run since the last solve */
+    double h;            /* s: length of the present part of the step */
+    TalusVec3 gravity_change;            /* h g */
     const TalusVec3 *detection_velocity; /* last detection: free_velocity or solved_velocity */
     const double (*solved)[8];           /* records of the last solve, in the problem's memory */
     bool missing_searched;               /* find_missing has searched since the last solve */
@@ -91,6 +95,18 @@ static inline CpuEngine *cpu_engine(TalusEngine *engine)
 static inline bool cpu_is_free(const CpuEngine *e, int64_t slot)
 {
     return e->bodies.shape[slot] >= 0 && e->bodies.mobility[slot] == TALUS_MOBILITY_FREE;
+}
+
+/* Returns the number of slots of this rank's own bodies; those of other ranks' bodies follow. */
+static inline int cpu_own_slots(const CpuEngine *e)
+{
+    return e->bodies.slots - e->bodies.halo;
+}
+
+/* True if the slot holds a free body that this rank owns, and moves. */
+static inline bool cpu_is_moved_here(const CpuEngine *e, int64_t slot)
+{
+    return slot < cpu_own_slots(e) && cpu_is_free(e, slot);
 }
 
 /* True if the slot holds a driven body. */
@@ -166,8 +182,18 @@ static inline TalusStatus cpu_reserve_partials(CpuEngine *e, int64_t rows)
 /* Divides the contacts into groups (backend/groups.h) and reserves a row of partials for each group and each chunk. */
 TalusStatus cpu_group_contacts(CpuEngine *e);
 
-/* Writes to sum[columns] the sums of the first `columns` columns over the first `rows` rows of the partials. */
+/* Writes to sum[columns] the sums of the first `columns` columns over the first `rows` rows of the partials, of all
+ * ranks. */
 void cpu_sum_partials(const CpuEngine *e, int64_t rows, int columns, double *sum);
+
+/* True if this rank counts a group of contacts: it owns their first bodies. */
+static inline bool cpu_counts_group(const CpuEngine *e, int64_t group)
+{
+    return (int)e->contacts->contact[e->groups.start[group]].a < cpu_own_slots(e);
+}
+
+/* Clears the partials of the groups of contacts that other ranks count. */
+void cpu_drop_foreign_groups(CpuEngine *e);
 
 /* Writes to sum[columns] the sums of the partials of a loop over all slots in chunks of CPU_GRAIN. Chunks depend on
  * slots: only for exact sums, such as counts. */
@@ -206,10 +232,15 @@ void cpu_fill_bodies(CpuEngine *e);
 /* Returns, after a solve, `overlap_ratio` of the operation compute_velocities. */
 double cpu_largest_overlap_ratio(CpuEngine *e);
 
+/* ---- halo.c ---- */
+/* On several ranks, when the contacts of the problem are filled: gives it the halo, whose velocities products exchange,
+ * and the numbers that concern all ranks. */
+TalusStatus cpu_link_problem(CpuEngine *e);
+
 /* ---- ledger.c ---- */
 /* Adds the works of contacts and their elastic energies to the ledger, stores the solved impulses in the contact list
  * and summarises the overlaps in the ledger. The problem's records must hold the mean of free and solved velocities. */
-void cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger);
+TalusStatus cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger);
 /* Adds the work of applied forces and torques to the ledger. The problem's records must hold the free velocities. */
 void cpu_add_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
 /* Adds the work that driven bodies do at contacts to the ledger. The problem's records must hold the mean of free and

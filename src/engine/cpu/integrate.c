@@ -12,6 +12,7 @@
 
 typedef struct IntegrateContext {
     CpuEngine *engine;
+    int bodies;                  /* of the problem: further slots were added after it was built */
     const double (*velocity)[8]; /* solved */
     double (*before)[8]; /* free velocities, after check_and_average their means with solved */
     const double *length;
@@ -23,7 +24,8 @@ typedef struct IntegrateContext {
 
 /* For each free body of a group: checks the solved velocity and the state to which it leads; sums the work of gravity
  * and forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the record by the mean of free and solved velocity, at
- * which contacts do their works. Partials: 0, or NaN if a check failed; the work of gravity and forces. */
+ * which contacts do their works. Other ranks' bodies only get the mean. Partials: 0, or NaN if a check failed; the work
+ * of gravity and forces. */
 static void check_and_average(void *context, int64_t begin, int64_t end, int64_t group)
 {
     const IntegrateContext *c = context;
@@ -31,13 +33,15 @@ static void check_and_average(void *context, int64_t begin, int64_t end, int64_t
     double bad = 0.0, gravity = 0.0;
     for (int64_t rank = begin; rank < end; rank++) {
         int64_t i = cpu_slot_of_rank(c->engine, rank);
-        if (!cpu_is_free(c->engine, i))
+        if (i >= c->bodies || !cpu_is_free(c->engine, i))
             continue;
         const double *v = c->velocity[i];
         double *r = c->before[i];
         TalusVec3 x = b->position[i], old = b->velocity[i], free = talus_vec3(r[0], r[1], r[2]);
-        bad += talus_motion_fault(x, c->h, c->length[i], v);
-        gravity += 0.5 * b->mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
+        if (cpu_is_moved_here(c->engine, i)) {
+            bad += talus_motion_fault(x, c->h, c->length[i], v);
+            gravity += 0.5 * b->mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
+        }
         for (int j = 0; j < 8; j++)
             r[j] = 0.5 * (r[j] + v[j]);
     }
@@ -49,7 +53,7 @@ static void check_and_average(void *context, int64_t begin, int64_t end, int64_t
 static TalusStatus fail_on_bad_velocity(const IntegrateContext *c)
 {
     const CpuEngine *e = c->engine;
-    for (int i = 0; i < e->bodies.slots; i++) {
+    for (int i = 0; i < cpu_own_slots(e); i++) {
         double size = talus_record_speed(c->velocity[i]);
         if (cpu_is_free(e, i) && !(size < 1e150))
             return talus_fail(TALUS_ERR_NUMERIC,
@@ -67,7 +71,7 @@ static TalusStatus check_solved_motion(IntegrateContext *c, TalusEngineLedger *l
     double sum[2];
     cpu_sum_bodies(e, check_and_average, c, 2, sum);
     ledger->gravity_error += sum[1];
-    return sum[0] == 0.0 ? TALUS_OK : fail_on_bad_velocity(c);
+    return sum[0] == 0.0 ? TALUS_OK : talus_comm_agree(e->bodies.comm, fail_on_bad_velocity(c));
 }
 
 /* ---- all bodies ---- */
@@ -81,7 +85,7 @@ static void integrate_bodies(void *context, int64_t begin, int64_t end, int64_t 
     double sum[TALUS_BODY_SUMS] = {0.0};
     for (int64_t rank = begin; rank < end; rank++) {
         int64_t i = cpu_slot_of_rank(e, rank);
-        if (!cpu_is_free(e, i))
+        if (!cpu_is_moved_here(e, i))
             continue;
         TalusMotion motion = {b->position[i], b->velocity[i], b->spin[i], b->orientation[i]};
         talus_move_body(&motion, b->mass[i], c->length[i], cpu_gyration(e, i), c->h, c->gravity,
@@ -116,6 +120,7 @@ TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long
     CpuEngine *e = cpu_engine(engine);
     IntegrateContext c = {
         .engine = e,
+        .bodies = talus_problem_operator(e->problem)->bodies,
         .velocity = e->solved,
         .before = talus_problem_operator(e->problem)->body,
         .length = talus_problem_lengths(e->problem),
@@ -128,7 +133,7 @@ TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long
         cpu_fill_bodies(e); /* the problem's free velocities contain attraction and motors */
     cpu_add_force_works(e, h, ledger);
     TALUS_TRY(check_solved_motion(&c, ledger));
-    cpu_finish_contacts(e, ledger);
+    TALUS_TRY(cpu_finish_contacts(e, ledger));
     cpu_add_driven_works(e, ledger);
     cpu_compute_probes(e);
     integrate_and_sum(&c, ledger);
@@ -151,7 +156,7 @@ static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t group
     double lifted = 0.0;
     for (int64_t rank = begin; rank < end; rank++) {
         int64_t i = cpu_slot_of_rank(e, rank);
-        if (cpu_is_free(e, i))
+        if (cpu_is_moved_here(e, i))
             lifted += talus_wrap_body(&e->period, b->mass[i], c->gravity, &b->position[i]);
     }
     e->partial[group][0] = lifted;

@@ -137,25 +137,32 @@ static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t c
         c->engine->partial[chunk][j] = sum[j];
 }
 
-/* Joins the histograms of all groups; `sum`: of all overlaps. */
-static TalusEngineOverlap summarise_overlaps(const CpuEngine *e, double sum)
+/* Joins the histograms of all groups and ranks; `sum`: of all overlaps. */
+static TalusStatus summarise_overlaps(const CpuEngine *e, double sum, TalusEngineOverlap *out)
 {
-    uint32_t count[TALUS_OVERLAP_BINS] = {0};
+    int64_t all[TALUS_OVERLAP_BINS] = {0};
+    uint32_t count[TALUS_OVERLAP_BINS];
     double max = 0.0;
     for (int i = 0; i < e->groups.count; i++) {
+        if (!cpu_counts_group(e, i))
+            continue;
         for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
-            count[k] += e->overlaps[i][k];
+            all[k] += e->overlaps[i][k];
         max = talus_max(e->partial[i][OVERLAP_MAX], max);
     }
-    return talus_overlap_summary(count, sum, max);
+    TALUS_TRY(talus_comm_add_counts(e->bodies.comm, all, TALUS_OVERLAP_BINS));
+    talus_comm_find_maxima(e->bodies.comm, &max, 1);
+    for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
+        count[k] = (uint32_t)all[k];
+    *out = talus_overlap_summary(count, sum, max);
+    return TALUS_OK;
 }
 
-void cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger)
+TalusStatus cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger)
 {
     LedgerContext c = ledger_context(e);
     double sum[OVERLAP_MAX];
     cpu_sum_contacts(e, finish_contacts, &c, OVERLAP_MAX, sum);
-    ledger->overlap = summarise_overlaps(e, sum[OVERLAP_SUM]);
     ledger->friction += sum[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation += sum[TALUS_WORK_STABILISATION];
     ledger->elastic_start = sum[TALUS_WORK_ELASTIC_START];
@@ -163,6 +170,7 @@ void cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger)
     ledger->impact += sum[TALUS_WORK_NORMAL] - sum[TALUS_WORK_STABILISATION] +
                       (ledger->elastic - ledger->elastic_start);
     ledger->cohesion += sum[TALUS_WORK_COHESION];
+    return summarise_overlaps(e, sum[OVERLAP_SUM], &ledger->overlap);
 }
 
 /* ---- applied forces: world/force.c ---- */
@@ -183,7 +191,7 @@ static void sum_force_works(void *context, int64_t begin, int64_t end, int64_t g
     double torque_work = 0.0, applied = 0.0;
     for (int64_t rank = begin; rank < end; rank++) {
         int64_t i = cpu_slot_of_rank(e, rank);
-        if (!cpu_is_free(e, i) || !cpu_has_force(e, i))
+        if (!cpu_is_moved_here(e, i) || !cpu_has_force(e, i))
             continue;
         const double *f = c->free[i], *v = e->solved[i];
         double per_length = 1.0 / c->length[i];
@@ -203,7 +211,7 @@ void cpu_add_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger)
                       .length = talus_problem_lengths(e->problem),
                       .h = h};
     double sum[2];
-    if (e->forces == 0)
+    if (!talus_comm_any(e->bodies.comm, e->forces > 0))
         return;
     cpu_sum_bodies(e, sum_force_works, &c, 2, sum);
     ledger->applied += sum[1];

@@ -3,6 +3,8 @@
 
 #include "base/sum.h"
 
+#include <string.h>
+
 /* Contacts are grouped by their first body, a. */
 TalusStatus cpu_group_contacts(CpuEngine *e)
 {
@@ -15,19 +17,24 @@ TalusStatus cpu_group_contacts(CpuEngine *e)
     return cpu_reserve_partials(e, e->groups.count);
 }
 
-/* Returns the sum of column j of the first `rows` partials. */
-static double sum_column(const CpuEngine *e, int64_t rows, int j)
-{
-    TalusSum sum = {0};
-    for (int64_t i = 0; i < rows; i++)
-        talus_sum_add(&sum, &e->partial[i][j], 1);
-    return talus_sum_value(&sum);
-}
-
 void cpu_sum_partials(const CpuEngine *e, int64_t rows, int columns, double *sum)
 {
+    TalusSum column[CPU_PARTIALS];
+    for (int j = 0; j < columns; j++) {
+        column[j] = (TalusSum){0};
+        for (int64_t i = 0; i < rows; i++)
+            talus_sum_add(&column[j], &e->partial[i][j], 1);
+    }
+    talus_comm_add_sums(e->bodies.comm, column, columns);
     for (int j = 0; j < columns; j++)
-        sum[j] = sum_column(e, rows, j);
+        sum[j] = talus_sum_value(&column[j]);
+}
+
+void cpu_drop_foreign_groups(CpuEngine *e)
+{
+    for (int64_t g = 0; e->bodies.halo > 0 && g < e->groups.count; g++)
+        if (!cpu_counts_group(e, g))
+            memset(e->partial[g], 0, sizeof *e->partial);
 }
 
 TalusStatus cpu_group_bodies(CpuEngine *e)
@@ -48,5 +55,6 @@ void cpu_sum_contacts_named(CpuEngine *e, TalusLoopFn *fn, void *context, int co
                             const char *name)
 {
     talus_groups_for_each_named(&e->groups, e->pool, fn, context, name);
+    cpu_drop_foreign_groups(e);
     cpu_sum_partials(e, e->groups.count, columns, sum);
 }

@@ -261,6 +261,7 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     TalusJoints *joints = &world->joints;
     size_t count = (size_t)joints->count;
     char *name;
+    TALUS_TRY(talus_ranks_refuse(world, "joints"));
     TALUS_TRY(check_def(world, def));
     TALUS_TRY(talus_world_download_bodies(world));
     TALUS_TRY(TALUS_GROW(joints->joint, count + 1, count, "joints"));

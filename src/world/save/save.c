@@ -415,6 +415,7 @@ static void transfer_header(TalusArchive *a, uint64_t *size)
 TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size)
 {
     *bytes = NULL;
+    TALUS_TRY(talus_ranks_refuse(world, "saved state"));
     *size = 0;
     TalusWorld *w = (TalusWorld *)world; /* written only when loading */
     TALUS_TRY(talus_world_download_bodies(world));

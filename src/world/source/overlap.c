@@ -187,6 +187,7 @@ TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out
 {
     TalusOverlapPair worst;
     *out = (TalusOverlap){0};
+    TALUS_TRY(talus_ranks_refuse(world, "search for the worst overlap"));
     TALUS_TRY(talus_world_download_bodies(world));
     TalusBodyView view =
         talus_bodies_view(world, &world->bodies, talus_filter_view((TalusWorld *)world));

@@ -110,6 +110,7 @@ void talus_pending_clear(TalusPending *pending)
 
 TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const TalusBodyBatch *batch)
 {
+    TALUS_TRY(talus_ranks_refuse(world, "delayed batches"));
     TALUS_TRY(talus_batch_check(world, batch));
     if (!isfinite(time))
         return talus_reject("bodies: time is %g; expected seconds", time);
@@ -185,6 +186,7 @@ static TalusStatus check_emitter(const TalusWorld *world, const TalusEmitterDef 
 
 TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *def)
 {
+    TALUS_TRY(talus_ranks_refuse(world, "emitters"));
     TALUS_TRY(check_emitter(world, def));
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->emitters;
@@ -200,6 +202,7 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
 
 TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
 {
+    TALUS_TRY(talus_ranks_refuse(world, "sinks"));
     if (axis < 0 || axis > 2 || !isfinite(below))
         return talus_reject("sink: axis %d below %g; expected axis 0, 1 or 2 and a finite number",
                             axis, below);

@@ -223,9 +223,14 @@ static TalusStatus upload_forces(TalusWorld *world)
 static TalusStatus share_arrays(TalusWorld *world)
 {
     const TalusBodies *b = &world->bodies;
-    TALUS_TRY(talus_id_order_update(&world->id_order, b->id, b->counts.slots));
+    const TalusRanks *ranks = &world->ranks;
+    const int slots = b->counts.slots + ranks->halo;
+    TALUS_TRY(talus_id_order_update(&world->id_order, b->id, slots));
     TalusBodyArrays arrays = talus_mirror_body_arrays(world);
-    arrays.slots = b->counts.slots;
+    arrays.slots = slots;
+    arrays.halo = ranks->halo;
+    arrays.owner = ranks->owner;
+    arrays.comm = ranks->comm;
     TALUS_TRY(upload_tables(world));
     TALUS_TRY(upload_filter(world));
     TALUS_TRY(upload_forces(world));

@@ -57,6 +57,7 @@ static TalusStatus upload_and_detect(TalusWorld *world, double h)
 {
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
+    TALUS_TRY(talus_ranks_make_halo(world, &options));
     TALUS_TRY(talus_mirror_upload(world));
     talus_drives_set_targets(world, h);
     TALUS_TRY(talus_mirror_upload_driven(world));
@@ -87,11 +88,12 @@ TalusStatus talus_stage_detect(TalusWorld *world, double h)
 static double sum_forces(const TalusWorld *world)
 {
     TalusSum sum = {0};
-    for (int i = 0; i < world->forces.count; i++) {
+    for (int i = 0; i < world->forces.count && i < world->bodies.counts.slots; i++) {
         double size = talus_norm(world->forces.force[i]);
         if (size != 0.0 && talus_slot_is_dynamic(&world->bodies, i))
             talus_sum_add(&sum, &size, 1);
     }
+    talus_comm_add_sums(world->ranks.comm, &sum, 1);
     return talus_sum_value(&sum);
 }
 
@@ -176,6 +178,15 @@ TalusStatus talus_stage_velocities(TalusWorld *world, double h)
     return TALUS_OK;
 }
 
+/* Sets world->clipped_bodies to the number of all ranks. */
+static TalusStatus add_clipped(TalusWorld *world, int here)
+{
+    int64_t all = here;
+    TALUS_TRY(talus_comm_add_counts(world->ranks.comm, &all, 1));
+    world->clipped_bodies = (int)all;
+    return TALUS_OK;
+}
+
 TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing)
 {
     TalusDetectOptions options = talus_detect_options(world, h);
@@ -184,11 +195,12 @@ TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing)
     if (!*missing)
         return TALUS_OK;
     double start = begin_stage("detect");
+    TALUS_TRY(talus_ranks_widen_halo(world, &options, talus_velocity_change_limit(world, h)));
     TALUS_TRY(world->engine.ops->find_missing(
         world->engine.self, &options, talus_velocity_change_limit(world, h),
         world->def.tolerance * world->reference_speed, missing));
     world->engine.ops->get_counts(world->engine.self, &counts);
-    world->clipped_bodies = counts.clipped_bodies;
+    TALUS_TRY(add_clipped(world, counts.clipped_bodies));
     world->info.detect_seconds += end_stage(start);
     return TALUS_OK;
 }
@@ -291,6 +303,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
 static TalusStatus snapshot_contacts(TalusWorld *world)
 {
     TALUS_TRY(world->engine.ops->snapshot_contacts(world->engine.self));
+    TALUS_TRY(talus_ranks_snapshot(world));
     world->snapshot.impulse_step = world->impulse_step;
     TALUS_TRY(talus_joints_snapshot(world));
     world->snapshot.contacts = true;
@@ -313,6 +326,7 @@ TalusStatus talus_stage_snapshot(TalusWorld *world, bool states)
 void talus_stage_rollback(TalusWorld *world)
 {
     TalusStatus status = world->engine.ops->rollback(world->engine.self, world->snapshot.states);
+    talus_ranks_rollback(world);
     talus_mirror_mark_bodies_stale(world); /* talus_sleep_wake_disturbed may have downloaded them */
     talus_mirror_mark_contacts_stale(world);
     talus_joints_rollback(world);
@@ -340,6 +354,7 @@ static TalusStatus build_on_host(TalusWorld *world)
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
 {
     *problem = NULL;
+    TALUS_TRY(talus_ranks_refuse(world, "problem to lend"));
     TALUS_TRY(talus_world_download_bodies(world));
     TALUS_TRY(talus_world_download_contacts(world));
     world->part_time = talus_time(world);

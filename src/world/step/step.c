@@ -438,7 +438,7 @@ static void finish_step(TalusWorld *world, double end)
         world->base_steps = world->steps;
     }
     info->time = talus_time(world);
-    info->bodies = world->bodies.counts.living;
+    info->bodies = (int)talus_world_living(world);
     world->overlap = info->overlap;
     warn_fallback(world);
     warn_soft(world);
@@ -458,6 +458,7 @@ static void finish_step(TalusWorld *world, double end)
 /* Makes a step of `length`, or returns to the state before it on failure. `end`: as in finish_step. */
 static TalusStatus step_by(TalusWorld *world, double length, double end, TalusStepInfo *info)
 {
+    TALUS_TRY(talus_ranks_balance(world));
     TalusStatus status = try_step(world, length);
     if (status != TALUS_OK) {
         rollback_step(world);

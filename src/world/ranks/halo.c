@@ -1,0 +1,707 @@
+/* world/ranks/halo.c - the halo of a rank: copies of other ranks' bodies that may touch its own free ones.
+ *
+ * Every body has a box in which it may touch others (reach.c). Each rank tells all others the bounds of its free bodies'
+ * boxes, and of all its bodies' boxes. Where these bounds overlap, it tells the other rank which cells of a grid its free
+ * bodies' boxes touch, and gets the bodies whose boxes touch one of these cells. A body whose box touches many cells is
+ * sent to every rank with free bodies within its box; if it is free itself, its rank asks for all bodies within its box. */
+#include "world/ranks/ranks.h"
+#include "world/state.h"
+
+#include "base/memory.h"
+#include "collide/period.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* CELL_LIMIT: cells are numbered from -CELL_LIMIT to CELL_LIMIT along each axis; the outermost are unbounded. MANY_CELLS:
+ * number of cells from which on a body counts as large. */
+enum { CELL_LIMIT = 1 << 20, MANY_CELLS = 512 };
+
+/* Half the edge of a cell is the mean half width of boxes times this. */
+static const double CELL_SIZE = 2.0;
+
+/* A range of cells along the three axes, ends included. */
+typedef struct Cells {
+    int64_t lo[3], hi[3];
+} Cells;
+
+/* What a rank asks of another: the bodies that touch one of `cells` cells or `boxes` boxes, which follow, boxes first. */
+typedef struct Request {
+    int64_t boxes, cells;
+} Request;
+
+/* A search for the bodies of the halo. */
+typedef struct Search {
+    TalusWorld *world;
+    TalusRanks *ranks;
+    const TalusDetectOptions *options;
+    const TalusSolvedMotions *motions; /* NULL: before the solve */
+    int slots, rank, size;
+    TalusReachBox *box;          /* [slots] */
+    double edge[3];              /* m, of cells */
+    int64_t around[3];           /* cells of a period; 0: none */
+    TalusReachBox *need, *offer; /* [size]: bounds of free bodies, and of all but unbounded ones */
+    uint64_t *cell;              /* cells that are asked for */
+    int64_t cells;
+    TalusMessage *message; /* [size] */
+    int messages;
+    uint32_t *sent; /* [slots]: 1 + the last rank to whom the body is sent */
+} Search;
+
+/* ---- boxes ---- */
+
+static const TalusReachBox nothing = {{INFINITY, INFINITY, INFINITY},
+                                      {-INFINITY, -INFINITY, -INFINITY}};
+
+static bool is_living(const Search *s, int slot)
+{
+    return s->world->bodies.shape[slot] >= 0;
+}
+
+static bool is_free(const Search *s, int slot)
+{
+    return talus_slot_is_free(&s->world->bodies, slot);
+}
+
+/* True if two boxes overlap; along an axis with a period all do. */
+static bool overlap(const Search *s, const TalusReachBox *a, const TalusReachBox *b)
+{
+    const int *on = s->world->def.period.on;
+    return (on[0] || (a->lo.x <= b->hi.x && b->lo.x <= a->hi.x)) &&
+           (on[1] || (a->lo.y <= b->hi.y && b->lo.y <= a->hi.y)) &&
+           (on[2] || (a->lo.z <= b->hi.z && b->lo.z <= a->hi.z)) && a->lo.x <= a->hi.x &&
+           b->lo.x <= b->hi.x;
+}
+
+static void extend_box(TalusReachBox *box, const TalusReachBox *by)
+{
+    box->lo =
+        talus_vec3(fmin(box->lo.x, by->lo.x), fmin(box->lo.y, by->lo.y), fmin(box->lo.z, by->lo.z));
+    box->hi =
+        talus_vec3(fmax(box->hi.x, by->hi.x), fmax(box->hi.y, by->hi.y), fmax(box->hi.z, by->hi.z));
+}
+
+/* Returns the velocity that detection uses for the body: the free or the solved one. */
+static TalusVec3 velocity_of(const Search *s, int slot)
+{
+    const TalusWorld *world = s->world;
+    const TalusBodies *b = &world->bodies;
+    const double h = s->options->h;
+    if (s->motions)
+        return s->motions->velocity[slot];
+    if (!is_free(s, slot))
+        return b->velocity[slot];
+    TalusVec3 v = talus_madd(b->velocity[slot], h, world->def.gravity);
+    if (slot < world->forces.count)
+        v = talus_madd(v, h / b->mass[slot], world->forces.force[slot]);
+    return v;
+}
+
+static void find_boxes(Search *s)
+{
+    for (int i = 0; i < s->slots; i++) {
+        const TalusVec3 spin = s->motions ? s->motions->spin[i] : s->world->bodies.spin[i];
+        s->box[i] = is_living(s, i)
+                        ? talus_reach_of(s->world, i, s->options, velocity_of(s, i), spin)
+                        : nothing;
+    }
+}
+
+/* Shares the bounds of all ranks' boxes. */
+static void share_bounds(Search *s)
+{
+    TalusReachBox *all = s->need; /* need and offer are one array */
+    for (int r = 0; r < 2 * s->size; r++)
+        all[r] = nothing;
+    for (int i = 0; i < s->slots; i++) {
+        if (!is_living(s, i) || isinf(s->box[i].hi.x))
+            continue;
+        extend_box(&s->offer[s->rank], &s->box[i]);
+        if (is_free(s, i))
+            extend_box(&s->need[s->rank], &s->box[i]);
+    }
+    /* as maxima: the lower corners with the other sign, and of other ranks the smallest number */
+    for (int r = 0; r < 2 * s->size; r++)
+        all[r].lo = talus_neg(all[r].lo);
+    talus_comm_find_maxima(s->ranks->comm, (double *)all, 12 * s->size);
+    for (int r = 0; r < 2 * s->size; r++)
+        all[r].lo = talus_neg(all[r].lo);
+}
+
+/* ---- cells ---- */
+
+/* Sets the edges of cells from the mean width of all ranks' boxes, so that they divide a period evenly. */
+static TalusStatus choose_cells(Search *s)
+{
+    const TalusPeriod *p = &s->world->def.period;
+    const double side[3] = {p->hi.x - p->lo.x, p->hi.y - p->lo.y, p->hi.z - p->lo.z};
+    TalusSum sum = {0};
+    int64_t count = 0;
+    for (int i = 0; i < s->slots; i++) {
+        const double half = 0.5 * (s->box[i].hi.x - s->box[i].lo.x);
+        if (!is_living(s, i) || !is_free(s, i) || !isfinite(half))
+            continue;
+        talus_sum_add(&sum, &half, 1);
+        count++;
+    }
+    talus_comm_add_sums(s->ranks->comm, &sum, 1);
+    TALUS_TRY(talus_comm_add_counts(s->ranks->comm, &count, 1));
+    double edge = count > 0 ? 2.0 * CELL_SIZE * (talus_sum_value(&sum) / (double)count) : 1.0;
+    if (!(edge > 0.0) || isinf(edge))
+        edge = 1.0;
+    for (int axis = 0; axis < 3; axis++) {
+        s->edge[axis] = edge;
+        s->around[axis] = 0;
+        if (!p->on[axis])
+            continue;
+        s->around[axis] = (int64_t)fmin(fmax(floor(side[axis] / edge), 1.0), CELL_LIMIT);
+        s->edge[axis] = side[axis] / (double)s->around[axis];
+    }
+    return TALUS_OK;
+}
+
+/* Returns the number of the cell that contains x along an axis; any for NaN. */
+static int64_t cell_at(const Search *s, int axis, double x)
+{
+    const double at = floor(x / s->edge[axis]);
+    if (!(at > -CELL_LIMIT))
+        return -CELL_LIMIT;
+    return at < CELL_LIMIT ? (int64_t)at : CELL_LIMIT;
+}
+
+/* Returns the cells that a box touches; along a period from 0 on, and at most those of one period. */
+static Cells cells_of(const Search *s, const TalusReachBox *box)
+{
+    const TalusVec3 from = s->world->def.period.lo;
+    Cells c;
+    for (int axis = 0; axis < 3; axis++) {
+        const double start = s->around[axis] ? talus_along(from, axis) : 0.0;
+        c.lo[axis] = cell_at(s, axis, talus_along(box->lo, axis) - start);
+        c.hi[axis] = cell_at(s, axis, talus_along(box->hi, axis) - start);
+        if (s->around[axis] && c.hi[axis] - c.lo[axis] >= s->around[axis])
+            c.hi[axis] = c.lo[axis] + s->around[axis] - 1;
+    }
+    return c;
+}
+
+/* Returns the number of cells, or MANY_CELLS if there are more. */
+static int64_t count_cells(const Cells *c)
+{
+    int64_t count = 1;
+    for (int axis = 0; axis < 3 && count < MANY_CELLS; axis++)
+        count *= c->hi[axis] - c->lo[axis] + 1;
+    return count < MANY_CELLS ? count : MANY_CELLS;
+}
+
+static bool is_large(const Search *s, int slot)
+{
+    const Cells c = cells_of(s, &s->box[slot]);
+    return count_cells(&c) == MANY_CELLS;
+}
+
+/* Returns one number for a cell. */
+static uint64_t key_of(const Search *s, int64_t x, int64_t y, int64_t z)
+{
+    const int64_t at[3] = {x, y, z};
+    uint64_t key = 0;
+    for (int axis = 0; axis < 3; axis++) {
+        int64_t k = at[axis];
+        if (s->around[axis])
+            k = (k % s->around[axis] + s->around[axis]) % s->around[axis];
+        key = key << 21 | (uint64_t)(k + CELL_LIMIT);
+    }
+    return key;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* ---- requests ---- */
+
+/* Adds the cells of a box to s->cell. */
+static TalusStatus add_cells(Search *s, const TalusReachBox *box)
+{
+    const Cells c = cells_of(s, box);
+    const size_t have = (size_t)s->cells;
+    TALUS_TRY(TALUS_GROW(s->cell, have + (size_t)count_cells(&c), have, "cells of a halo"));
+    for (int64_t x = c.lo[0]; x <= c.hi[0]; x++)
+        for (int64_t y = c.lo[1]; y <= c.hi[1]; y++)
+            for (int64_t z = c.lo[2]; z <= c.hi[2]; z++)
+                s->cell[s->cells++] = key_of(s, x, y, z);
+    return TALUS_OK;
+}
+
+/* Sorts the cells and removes repeated ones. */
+static void sort_cells(Search *s)
+{
+    int64_t kept = 0;
+    if (s->cells > 0)
+        qsort(s->cell, (size_t)s->cells, sizeof *s->cell, compare_keys);
+    for (int64_t k = 0; k < s->cells; k++)
+        if (k == 0 || s->cell[k] != s->cell[k - 1])
+            s->cell[kept++] = s->cell[k];
+    s->cells = kept;
+}
+
+/* Appends `bytes` bytes at the end of s->ranks->out, of which `used` are in use. */
+static TalusStatus append(TalusRanks *ranks, size_t *used, const void *data, size_t bytes)
+{
+    TALUS_TRY(TALUS_GROW(ranks->out, *used + bytes + 1, *used, "messages"));
+    if (bytes > 0)
+        memcpy(ranks->out + *used, data, bytes);
+    *used += bytes;
+    return TALUS_OK;
+}
+
+/* Appends the boxes of large free bodies that overlap `offer`. */
+static TalusStatus append_large(Search *s, const TalusReachBox *offer, size_t *used, int64_t *count)
+{
+    for (int i = 0; i < s->slots; i++) {
+        if (!is_living(s, i) || !is_free(s, i) || !overlap(s, &s->box[i], offer) || !is_large(s, i))
+            continue;
+        TALUS_TRY(append(s->ranks, used, &s->box[i], sizeof *s->box));
+        ++*count;
+    }
+    return TALUS_OK;
+}
+
+/* Finds the cells of the other free bodies whose boxes overlap `offer`. */
+static TalusStatus find_cells(Search *s, const TalusReachBox *offer)
+{
+    s->cells = 0;
+    for (int i = 0; i < s->slots; i++)
+        if (is_living(s, i) && is_free(s, i) && overlap(s, &s->box[i], offer) && !is_large(s, i))
+            TALUS_TRY(add_cells(s, &s->box[i]));
+    sort_cells(s);
+    return TALUS_OK;
+}
+
+/* Appends the request to rank `to`. */
+static TalusStatus append_request(Search *s, int to, size_t *used)
+{
+    const size_t start = *used;
+    Request request = {0};
+    TALUS_TRY(append(s->ranks, used, &request, sizeof request));
+    TALUS_TRY(append_large(s, &s->offer[to], used, &request.boxes));
+    TALUS_TRY(find_cells(s, &s->offer[to]));
+    request.cells = s->cells;
+    memcpy(s->ranks->out + start, &request, sizeof request);
+    TALUS_TRY(append(s->ranks, used, s->cell, (size_t)s->cells * sizeof *s->cell));
+    s->message[s->messages++] = (TalusMessage){NULL, *used - start, to};
+    return TALUS_OK;
+}
+
+/* Sends the messages whose lengths are known and whose bytes follow each other in ranks->out. */
+static TalusStatus send_messages(Search *s, TalusStatus status)
+{
+    size_t at = 0;
+    for (int k = 0; k < s->messages; k++) {
+        s->message[k].data = s->ranks->out + at;
+        at += s->message[k].bytes;
+    }
+    TALUS_TRY(talus_comm_agree(s->ranks->comm, status));
+    return talus_comm_route(s->ranks->comm, s->message, s->messages, &s->ranks->inbox);
+}
+
+/* Asks every rank that may have bodies near this rank's free ones. */
+static TalusStatus send_requests(Search *s)
+{
+    TalusStatus status = TALUS_OK;
+    size_t used = 0;
+    s->messages = 0;
+    for (int r = 0; r < s->size && status == TALUS_OK; r++)
+        if (r != s->rank && overlap(s, &s->need[s->rank], &s->offer[r]))
+            status = append_request(s, r, &used);
+    return send_messages(s, status);
+}
+
+/* ---- bodies ---- */
+
+/* True if the box touches a cell or box of the request. */
+static bool is_requested(const Search *s, const TalusReachBox *box, const Request *request)
+{
+    const TalusReachBox *boxes = (const TalusReachBox *)(request + 1);
+    const uint64_t *cell = (const uint64_t *)(boxes + request->boxes);
+    for (int64_t k = 0; k < request->boxes; k++)
+        if (overlap(s, box, &boxes[k]))
+            return true;
+    const Cells c = cells_of(s, box);
+    if (request->cells == 0 || count_cells(&c) == MANY_CELLS)
+        return false; /* large bodies are sent anyway */
+    for (int64_t x = c.lo[0]; x <= c.hi[0]; x++)
+        for (int64_t y = c.lo[1]; y <= c.hi[1]; y++)
+            for (int64_t z = c.lo[2]; z <= c.hi[2]; z++) {
+                const uint64_t key = key_of(s, x, y, z);
+                if (bsearch(&key, cell, (size_t)request->cells, sizeof key, compare_keys))
+                    return true;
+            }
+    return false;
+}
+
+static TalusStatus add_to_list(TalusSlotList *list, int slot)
+{
+    TALUS_TRY(TALUS_GROW(list->slot, (size_t)list->count + 1, (size_t)list->count, "halo"));
+    list->slot[list->count++] = slot;
+    return TALUS_OK;
+}
+
+/* Adds the bodies that rank `to` needs to its list, if they are not there already. request NULL: it has asked for
+ * nothing, and gets large bodies alone. */
+static TalusStatus list_bodies(Search *s, int to, const Request *request)
+{
+    TalusSlotList *list = &s->ranks->to[to];
+    for (int k = 0; k < list->count; k++)
+        s->sent[list->slot[k]] = (uint32_t)to + 1;
+    for (int i = 0; i < s->slots; i++)
+        if (is_living(s, i) && s->sent[i] != (uint32_t)to + 1 &&
+            overlap(s, &s->box[i], &s->need[to]) &&
+            (is_large(s, i) || (request && is_requested(s, &s->box[i], request))))
+            TALUS_TRY(add_to_list(list, i));
+    return TALUS_OK;
+}
+
+/* Lists the bodies that each rank needs, by the requests in the inbox. */
+static TalusStatus list_all_bodies(Search *s)
+{
+    const TalusInbox *inbox = &s->ranks->inbox;
+    for (int r = 0, k = 0; r < s->size; r++) {
+        const Request *request = NULL;
+        if (k < inbox->count && inbox->message[k].rank == r)
+            request = inbox->message[k++].data;
+        if (r != s->rank)
+            TALUS_TRY(list_bodies(s, r, request));
+    }
+    return TALUS_OK;
+}
+
+/* Appends the records of a list of bodies. */
+static TalusStatus append_bodies(Search *s, const TalusSlotList *list, size_t *used)
+{
+    for (int k = 0; k < list->count; k++) {
+        const int slot = list->slot[k];
+        TalusBodyRecord record;
+        talus_body_pack(s->world, slot, &record);
+        if (s->motions) {
+            record.solved_velocity = s->motions->velocity[slot];
+            record.solved_spin = s->motions->spin[slot];
+            record.changed = s->motions->changed[slot];
+        }
+        TALUS_TRY(append(s->ranks, used, &record, sizeof record));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus send_bodies(Search *s)
+{
+    TalusStatus status = list_all_bodies(s);
+    size_t used = 0;
+    s->messages = 0;
+    for (int r = 0; r < s->size && status == TALUS_OK; r++) {
+        const size_t start = used;
+        if (s->ranks->to[r].count == 0)
+            continue;
+        status = append_bodies(s, &s->ranks->to[r], &used);
+        s->message[s->messages++] = (TalusMessage){NULL, used - start, r};
+    }
+    return send_messages(s, status);
+}
+
+/* ---- arrival ---- */
+
+static int count_records(const TalusMessage *message)
+{
+    return (int)(message->bytes / sizeof(TalusBodyRecord));
+}
+
+/* Writes the bodies of a message to their slots: those of the list to theirs, further ones to new slots. */
+static TalusStatus place_bodies(TalusWorld *world, const TalusMessage *message)
+{
+    TalusRanks *ranks = &world->ranks;
+    TalusSlotList *list = &ranks->from[message->rank];
+    const TalusBodyRecord *record = message->data;
+    for (int k = 0; k < count_records(message); k++) {
+        if (k == list->count) {
+            ranks->owner[ranks->halo] = message->rank;
+            TALUS_TRY(add_to_list(list, world->bodies.counts.slots + ranks->halo++));
+        }
+        TALUS_TRY(talus_body_unpack(world, &record[k], list->slot[k]));
+    }
+    return TALUS_OK;
+}
+
+/* Adds the bodies of the inbox to the halo, or renews them. */
+static TalusStatus place_all_bodies(TalusWorld *world)
+{
+    TalusRanks *ranks = &world->ranks;
+    const TalusInbox *inbox = &ranks->inbox;
+    size_t halo = (size_t)ranks->halo;
+    for (int k = 0; k < inbox->count; k++)
+        halo +=
+            (size_t)(count_records(&inbox->message[k]) - ranks->from[inbox->message[k].rank].count);
+    TALUS_TRY(TALUS_GROW(ranks->owner, halo + 1, (size_t)ranks->halo, "halo"));
+    const size_t own = (size_t)world->bodies.counts.slots;
+    TALUS_TRY(talus_bodies_reserve_keeping(&world->bodies, own + halo, own + (size_t)ranks->halo));
+    for (int k = 0; k < inbox->count; k++)
+        TALUS_TRY(place_bodies(world, &inbox->message[k]));
+    return TALUS_OK;
+}
+
+/* ---- search ---- */
+
+static TalusStatus open_search(Search *s)
+{
+    const size_t slots = (size_t)s->slots, size = (size_t)s->size;
+    TALUS_TRY(TALUS_ALLOC(s->box, slots + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->sent, slots + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->message, size, "messages"));
+    TALUS_TRY(TALUS_ALLOC(s->need, 2 * size, "halo"));
+    s->offer = s->need + size;
+    return TALUS_OK;
+}
+
+/* Finds, sends and receives the bodies of all halos. */
+static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *options,
+                                   const TalusSolvedMotions *motions)
+{
+    TalusRanks *ranks = &world->ranks;
+    Search s = {.world = world,
+                .ranks = ranks,
+                .options = options,
+                .motions = motions,
+                .slots = world->bodies.counts.slots,
+                .rank = talus_comm_rank(ranks->comm),
+                .size = talus_comm_size(ranks->comm)};
+    TalusStatus status = talus_comm_agree(ranks->comm, open_search(&s));
+    if (status == TALUS_OK) {
+        find_boxes(&s);
+        share_bounds(&s);
+        status = choose_cells(&s);
+    }
+    TALUS_THEN(status, send_requests(&s));
+    TALUS_THEN(status, send_bodies(&s));
+    TALUS_RELEASE(s.box, s.sent, s.message, s.need, s.cell);
+    TALUS_TRY(status);
+    return talus_comm_agree(ranks->comm, place_all_bodies(world));
+}
+
+/* ---- the contact list ---- */
+
+/* A body of the halo. */
+typedef struct Place {
+    uint64_t id;
+    int32_t slot;
+} Place;
+
+static int compare_places(const void *a, const void *b)
+{
+    const uint64_t x = ((const Place *)a)->id, y = ((const Place *)b)->id;
+    return (x > y) - (x < y);
+}
+
+/* Returns the bodies from slot `begin` to `end` - 1 by ascending ids; the caller releases them. NULL: memory is
+ * lacking. */
+static Place *sort_places(const TalusWorld *world, int begin, int end)
+{
+    const int count = end - begin;
+    Place *place;
+    if (TALUS_ALLOC(place, (size_t)count + 1, "halo") != TALUS_OK)
+        return NULL;
+    for (int k = 0; k < count; k++)
+        place[k] = (Place){world->bodies.id[begin + k], begin + k};
+    if (count > 0)
+        qsort(place, (size_t)count, sizeof *place, compare_places);
+    return place;
+}
+
+/* Returns the slot of a body; -1: it is not there. */
+static int32_t find_place(const Place *place, int count, uint64_t id)
+{
+    const Place key = {.id = id};
+    const Place *at =
+        count > 0 ? bsearch(&key, place, (size_t)count, sizeof key, compare_places) : NULL;
+    return at ? at->slot : -1;
+}
+
+/* Gives the contacts of the engine's list, whose slots ranks->list describes, the present slots of the halo. */
+static TalusStatus renumber_contacts(TalusWorld *world)
+{
+    TalusRanks *ranks = &world->ranks;
+    const TalusListSlots *list = &ranks->list;
+    const int own = world->bodies.counts.slots;
+    Place *place = sort_places(world, own, own + ranks->halo);
+    int32_t *slot;
+    TalusStatus status = place ? TALUS_OK : TALUS_ERR_MEMORY;
+    TALUS_THEN(status, TALUS_ALLOC(slot, (size_t)(list->own + list->halo) + 1, "halo"));
+    if (status == TALUS_OK) {
+        for (int i = 0; i < list->own; i++)
+            slot[i] = i;
+        for (int k = 0; k < list->halo; k++)
+            slot[list->own + k] = find_place(place, ranks->halo, list->id[k]);
+        world->engine.ops->renumber_contacts(world->engine.self, slot);
+        talus_release(slot);
+    }
+    talus_release(place);
+    return status;
+}
+
+static int compare_impulses(const void *a, const void *b)
+{
+    const TalusImpulseRecord *x = a, *y = b;
+    if (x->run != y->run)
+        return x->run < y->run ? -1 : 1;
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    if (x->b != y->b)
+        return x->b < y->b ? -1 : 1;
+    return (x->feature > y->feature) - (x->feature < y->feature);
+}
+
+/* Sorts the impulses that have come with bodies, and removes those that two ranks have sent. */
+static void sort_impulses(TalusRanks *ranks)
+{
+    int64_t kept = 0;
+    if (ranks->impulses > 0)
+        qsort(ranks->impulse, (size_t)ranks->impulses, sizeof *ranks->impulse, compare_impulses);
+    for (int64_t k = 0; k < ranks->impulses; k++)
+        if (kept == 0 || compare_impulses(&ranks->impulse[k], &ranks->impulse[kept - 1]) != 0)
+            ranks->impulse[kept++] = ranks->impulse[k];
+    ranks->impulses = kept;
+}
+
+/* Writes the impulses to a list, which has room for them, with the slots of their bodies. */
+static void fill_list(const TalusRanks *ranks, const Place *place, int places,
+                      TalusContactList *list)
+{
+    int *run[3] = {&list->sphere_sphere, &list->sphere_fixed, &list->general};
+    for (int64_t k = 0; k < ranks->impulses; k++) {
+        const TalusImpulseRecord *r = &ranks->impulse[k];
+        const int32_t a = find_place(place, places, r->a), b = find_place(place, places, r->b);
+        if (a < 0 || b < 0)
+            continue;
+        list->contact[list->count] =
+            (TalusContact){.a = (uint32_t)a, .b = (uint32_t)b, .feature = r->feature};
+        list->impulse[list->count++] = r->impulse;
+        ++*run[r->run];
+    }
+}
+
+/* After bodies have changed ranks: gives the engine the contacts that have come with them, as keys and impulses. */
+static TalusStatus put_impulses(TalusWorld *world)
+{
+    TalusRanks *ranks = &world->ranks;
+    const size_t count = (size_t)ranks->impulses + 1;
+    const int slots = world->bodies.counts.slots + ranks->halo;
+    TalusContactList list = {0};
+    Place *place = sort_places(world, 0, slots);
+    TalusStatus status = place ? TALUS_OK : TALUS_ERR_MEMORY;
+    sort_impulses(ranks);
+    TALUS_THEN(status, TALUS_ALLOC(list.contact, count, "contacts"));
+    TALUS_THEN(status, TALUS_ALLOC(list.arms, count, "contacts"));
+    TALUS_THEN(status, TALUS_ALLOC(list.impulse, count, "contacts"));
+    if (status == TALUS_OK) {
+        fill_list(ranks, place, slots, &list);
+        status = world->engine.ops->put_contacts(world->engine.self, &list);
+    }
+    TALUS_RELEASE(place, list.contact, list.arms, list.impulse, ranks->impulse);
+    ranks->impulse = NULL;
+    ranks->impulses = 0;
+    ranks->moved = false;
+    return status;
+}
+
+/* Stores the present slots as those of the contact list. */
+static TalusStatus store_list_slots(TalusWorld *world)
+{
+    const TalusRanks *ranks = &world->ranks;
+    TalusListSlots *list = &world->ranks.list;
+    const int own = world->bodies.counts.slots;
+    TALUS_TRY(TALUS_GROW(list->id, (size_t)ranks->halo + 1, 0, "halo"));
+    memcpy(list->id, world->bodies.id + own, (size_t)ranks->halo * sizeof *list->id);
+    list->own = own;
+    list->halo = ranks->halo;
+    return TALUS_OK;
+}
+
+static TalusStatus update_contacts(TalusWorld *world)
+{
+    TALUS_TRY(world->ranks.moved ? put_impulses(world) : renumber_contacts(world));
+    return store_list_slots(world);
+}
+
+/* ---- what the step calls ---- */
+
+TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *options)
+{
+    TalusRanks *ranks = &world->ranks;
+    if (!ranks->comm)
+        return TALUS_OK;
+    ranks->halo = 0;
+    for (int r = 0; r < talus_comm_size(ranks->comm); r++)
+        ranks->to[r].count = ranks->from[r].count = 0;
+    TALUS_TRY(exchange_bodies(world, options, NULL));
+    return talus_comm_agree(ranks->comm, update_contacts(world));
+}
+
+/* Writes the solved motions of the halo, which has come with the last messages, to the engine's arrays. */
+static TalusStatus put_motions(TalusWorld *world)
+{
+    const TalusRanks *ranks = &world->ranks;
+    TalusSolvedMotions motions;
+    TALUS_TRY(world->engine.ops->solved_motions(world->engine.self, &motions));
+    for (int m = 0; m < ranks->inbox.count; m++) {
+        const TalusMessage *message = &ranks->inbox.message[m];
+        const TalusBodyRecord *record = message->data;
+        const TalusSlotList *list = &ranks->from[message->rank];
+        for (int k = 0; k < list->count; k++) {
+            motions.velocity[list->slot[k]] = record[k].solved_velocity;
+            motions.spin[list->slot[k]] = record[k].solved_spin;
+            motions.changed[list->slot[k]] = record[k].changed;
+        }
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_ranks_widen_halo(TalusWorld *world, const TalusDetectOptions *options,
+                                   double change_limit)
+{
+    TalusRanks *ranks = &world->ranks;
+    TalusSolvedMotions motions;
+    if (!ranks->comm)
+        return TALUS_OK;
+    TalusStatus status = world->engine.ops->store_motions(world->engine.self, change_limit);
+    TALUS_THEN(status, world->engine.ops->solved_motions(world->engine.self, &motions));
+    TALUS_TRY(talus_comm_agree(ranks->comm, status));
+    TALUS_TRY(exchange_bodies(world, options, &motions));
+    status = store_list_slots(world);
+    TALUS_THEN(status, talus_mirror_upload(world));
+    TALUS_THEN(status, put_motions(world));
+    return talus_comm_agree(ranks->comm, status);
+}
+
+/* ---- snapshot ---- */
+
+static TalusStatus copy_slots(TalusListSlots *to, const TalusListSlots *from)
+{
+    TALUS_TRY(TALUS_GROW(to->id, (size_t)from->halo + 1, 0, "halo"));
+    if (from->halo > 0)
+        memcpy(to->id, from->id, (size_t)from->halo * sizeof *to->id);
+    to->own = from->own;
+    to->halo = from->halo;
+    return TALUS_OK;
+}
+
+TalusStatus talus_ranks_snapshot(TalusWorld *world)
+{
+    return copy_slots(&world->ranks.list_before, &world->ranks.list);
+}
+
+void talus_ranks_rollback(TalusWorld *world)
+{
+    TalusListSlots now = world->ranks.list;
+    world->ranks.list = world->ranks.list_before;
+    world->ranks.list_before = now;
+}

@@ -1,0 +1,48 @@
+/* world/ranks/record.c - bodies as they are sent from rank to rank. */
+#include "world/ranks/ranks.h"
+#include "world/state.h"
+
+#include <string.h>
+
+void talus_body_pack(const TalusWorld *world, int slot, TalusBodyRecord *out)
+{
+    const TalusBodies *b = &world->bodies;
+    const TalusForces *f = &world->forces;
+    memset(out, 0, sizeof *out); /* padding, too: it is sent */
+    out->id = b->id[slot];
+    out->position = b->position[slot];
+    out->velocity = b->velocity[slot];
+    out->spin = b->spin[slot];
+    if (slot < f->count) {
+        out->force = f->force[slot];
+        out->torque = f->torque[slot];
+    }
+    out->orientation = b->orientation[slot];
+    out->mass = b->mass[slot];
+    out->radius = b->radius[slot];
+    out->size = b->size[slot];
+    out->shape = b->shape[slot];
+    out->material = b->material[slot];
+    out->tag = b->tag[slot];
+    out->group = b->group[slot];
+    out->mobility = b->mobility[slot];
+}
+
+TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *r, int slot)
+{
+    TalusBodies *b = &world->bodies;
+    b->id[slot] = r->id;
+    b->position[slot] = r->position;
+    b->velocity[slot] = r->velocity;
+    b->spin[slot] = r->spin;
+    b->orientation[slot] = r->orientation;
+    b->mass[slot] = r->mass;
+    b->radius[slot] = r->radius;
+    b->size[slot] = r->size;
+    b->shape[slot] = r->shape;
+    b->material[slot] = r->material;
+    b->tag[slot] = r->tag;
+    b->group[slot] = r->group;
+    b->mobility[slot] = r->mobility;
+    return talus_slot_set_force(world, slot, r->force, r->torque);
+}
