@@ -2,8 +2,8 @@
  *
  * An experiment adds its claims to its set of results, which shows them as a table; `talus reproduce` collects those of
  * all papers. A verdict is computed, never written by hand. */
-#ifndef TALUS_CLI_CLAIMS_H
-#define TALUS_CLI_CLAIMS_H
+#ifndef TALUS_LAB_EXPERIMENTS_CLAIMS_H
+#define TALUS_LAB_EXPERIMENTS_CLAIMS_H
 
 #include "lab/lab.h"
 

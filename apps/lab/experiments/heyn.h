@@ -1,7 +1,7 @@
 /* lab/experiments/heyn.h - shared by heyn.c (the experiments), heyn_figures.c (the paper's figures) and heyn_faces.c (the
  * equations of faces). */
-#ifndef TALUS_LAB_HEYN_H
-#define TALUS_LAB_HEYN_H
+#ifndef TALUS_LAB_EXPERIMENTS_HEYN_H
+#define TALUS_LAB_EXPERIMENTS_HEYN_H
 
 #include "experiment.h"
 

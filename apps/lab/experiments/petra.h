@@ -1,8 +1,8 @@
 /* lab/experiments/petra.h - shared by the experiments of petra-2009. worlds_petra.c runs worlds and solves single steps,
  * petra_runs.c evaluates the runs, petra_tables.c shows them, and petra_claims.c judges the paper's statements; petra.c
  * is the experiment on one problem. */
-#ifndef TALUS_LAB_PETRA_H
-#define TALUS_LAB_PETRA_H
+#ifndef TALUS_LAB_EXPERIMENTS_PETRA_H
+#define TALUS_LAB_EXPERIMENTS_PETRA_H
 
 #include "worlds.h"
 
