@@ -283,8 +283,25 @@ static void disturb_tron(void)
     find_run(&tron, 800)->step[LENGTH - 1].kinetic *= 1.1;
 }
 
+/* Ends all runs while the pebbles still move fast. */
+static void cut_early(void)
+{
+    for (int i = 0; i < petra.runs; i++) {
+        petra.run[i].rested = false;
+        petra.run[i].count = 10;
+    }
+}
+
+static void cut_early_and_disturb(void)
+{
+    cut_early();
+    find_run(&tron, 800)->step[9].kinetic *= 1.1;
+}
+
 TEST(energies_until_rest_need_two_runs_at_rest)
 {
+    check_changed(cut_early, energies, "not judged");
+    check_changed(cut_early_and_disturb, energies, "does not hold");
     check_changed(cut_all_but_first, energies, "holds in part");
     check_changed(cut_tron, energies, "holds");
     check_changed(disturb_tron, energies, "holds in part");

@@ -120,6 +120,7 @@ double petra_energy_difference(const PetraRun *a, const PetraRun *b, int k);
 typedef struct PetraDivergence {
     /* Maximum until b's energy, after its peak, falls below 10 %, 1 % and 0.1 % of the peak. */
     double largest[3];
+    bool below[3];  /* b's energy fell below that share of its peak */
     double to_rest; /* maximum over all steps that both have */
     /* Maximum of |E_a - E_b| over b's peak energy, not over b's energy at that step. */
     double of_peak;
