@@ -26,8 +26,8 @@ trap 'rm -rf "$work"' EXIT
 depends() {
     lab=apps/lab/experiments
     case $1 in
-    heyn-*) echo $lab/experiment_run.c $lab/heyn.c $lab/heyn_figures.c $lab/heyn_faces.c src/solvers/first_order src/solvers/face src/linalg/ldl.c src/linalg/ldl_form.c src/linalg/sparse.c scenes/settle-box.json scenes/settle-cylinder.json scenes/heavy-on-light.json ;;
-    negrut) echo $lab/worlds_measure.c $lab/worlds_negrut.c src/solvers/sweep src/solvers/first_order src/backend/cuda src/engine/cuda scenes/hourglass.json ;;
+    heyn-*) echo $lab/experiment_run.c $lab/heyn.c $lab/heyn_claims.c $lab/heyn_figures.c $lab/heyn_faces.c src/solvers/first_order src/solvers/face src/linalg/ldl.c src/linalg/ldl_form.c src/linalg/sparse.c scenes/settle-box.json scenes/settle-cylinder.json scenes/heavy-on-light.json ;;
+    negrut) echo $lab/worlds_measure.c $lab/worlds_negrut.c $lab/negrut.h $lab/negrut_claims.c src/solvers/sweep src/solvers/first_order src/backend/cuda src/engine/cuda scenes/hourglass.json ;;
     petra-opt) echo $lab/experiment_run.c $lab/petra.c src/solvers/ipm src/solvers/tao src/solvers/first_order src/linalg scenes/pebble-drop.json ;;
     petra-sim) echo $lab/worlds_measure.c $lab/worlds_petra.c $lab/petra.h $lab/petra_runs.c $lab/petra_tables.c $lab/petra_claims.c src/solvers/ipm src/solvers/tao src/solvers/first_order src/linalg scenes/pebble-bed.json scenes/pebble-drop.json ;;
     mprgp) echo $lab/worlds_measure.c $lab/worlds_pospisil.c $lab/pospisil_lemmas.c $lab/correlation.c src/solvers/face src/solvers/first_order src/backend/cuda src/engine/cuda scenes/impact.json ;;

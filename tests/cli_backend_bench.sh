@@ -88,14 +88,14 @@ other_rows() {
         fail "petra-sim: $(cat petra-sim/table-5.csv)"
     awk -F, '{ n[$2]++ } END { exit n["\"ipm-chol\""] != 90 || n["\"lbfgs-fb\""] < 120 }' \
         petra-sim/petra-sim.csv || fail "petra-sim.csv: $(tail -n 2 petra-sim/petra-sim.csv)"
-    # MOSEK's algorithm has its rows, and where the build has all methods every statement is judged
+    # MOSEK's algorithm has its rows, and where the build has all methods every statement is judged, but that on pebbles at rest
     contains petra-sim/table-1.csv "ipm-hsd, MOSEK's rule"
     contains petra-sim/table-2.csv "ipm-hsd, MOSEK's rule"
     grep -q "ipm-hsd, MOSEK's rule" petra-sim/table-3.csv && fail "petra-sim: MOSEK with the most pebbles"
     for statement in "TRON, MOSEK" "MOSEK crashes" "TRON crashes" "600,000 pebbles" "time by BLMVM"; do
         contains petra-sim.txt "$statement"
     done
-    grep -q 'not in this build' petra-sim.txt || ! grep '[0-9a-z)]  *not judged  ' petra-sim.txt ||
+    grep -q 'not in this build' petra-sim.txt || ! grep '[0-9a-z)]  *not judged  ' petra-sim.txt | grep -v 'until rest  *not judged' ||
         fail "petra-sim: statements without a verdict"
     awk -F, 'NR == 2 { n = $3 > 0.55 && $3 < 0.66 } END { exit !n }' packing/table-1.csv ||
         fail "packing: $(cat packing/table-1.csv)"

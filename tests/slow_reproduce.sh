@@ -1,5 +1,6 @@
 #!/bin/sh
-# talus reproduce --quick, all of it: every statement of the five papers has a verdict, and the page is there.
+# talus reproduce --quick, all of it: every statement of the five papers has a verdict, but those that small problems cannot
+# judge, and the page is there.
 set -u
 failures=0
 rm -rf slow_reproduce.work
@@ -20,12 +21,20 @@ done
 
 "$TALUS" reproduce --quick --out one >table 2>err || fail "exit code $?: $(cat err)"
 
+# Statements that are not judged with --quick: pebbles do not come near rest.
+cat >expected <<'END'
+petra-sim  energies by all solvers differ by less than 1.5 % until rest
+END
+
 # a line per statement, "VERDICT  EXPERIMENT  STATEMENT", up to the first empty line; then their numbers by experiment
 sed '/^$/,$d' table >statements
 sed -n '/^Statements of the papers, by verdict$/,/^$/p' table | sed -e 1,2d -e '/^$/d' >numbers
-grep -vE '^(holds|holds in part|does not hold)  ' statements && fail "statements without a verdict"
+grep -vE '^(holds|holds in part|does not hold|not judged)  ' statements && fail "statements without a verdict"
+sed -n 's/^not judged *//p' statements | cmp -s - expected || fail "other statements are not judged than $(cat expected): $(grep '^not judged' statements)"
 [ "$(wc -l <statements)" -eq "$(awk '{ n += $3 } END { print n }' numbers)" ] || fail "statements and their numbers differ: $(cat table)"
-awk '$3 < 1 || $NF != 0 { exit 1 }' numbers || fail "experiments without statements, or with statements not judged: $(cat numbers)"
+awk '$3 < 1 { exit 1 }' numbers || fail "experiments without statements: $(cat numbers)"
+awk '$NF != 0 { print $2, $NF }' numbers >unjudged
+awk '{ n[$1]++ } END { for (name in n) print name, n[name] }' expected | sort | cmp -s - unjudged || fail "other numbers of statements not judged: $(cat numbers)"
 "$TALUS" help reproduce | grep -oE '[a-z]+-[0-9]{4}' | sort -u >papers
 awk '{ print $1 }' numbers | sort -u | cmp -s - papers || fail "other papers than $(cat papers): $(cat numbers)"
 

@@ -268,8 +268,9 @@ TEST(strong_friction_is_judged_at_mu_3)
     check_strong_friction(NAN, 20, "not judged");
 }
 
-/* Newton that converges in two iterations, of which the first changes the set and the second does so or not. */
-static void check_last_iteration(double changes, const char *holds)
+/* Newton that converges in two iterations: in the first runs none of them begins with the set of the solution, in the next
+ * runs one, in the others both. */
+static void check_last_iteration(int none, int one, const char *holds)
 {
     static const char statement[] =
         "with the correct active set Newton has the solution within a single iteration";
@@ -283,9 +284,10 @@ static void check_last_iteration(double changes, const char *holds)
             r->trace = (LabTrace){.row = calloc(3, sizeof *r->trace.row), 3, 3};
             r->iterations = 2;
             r->trace.row[0][LAB_NATURAL_MAX] = 1.0;
-            r->trace.row[1][LAB_ITERATION] = r->trace.row[1][LAB_STATE_CHANGES] = 1.0;
-            r->trace.row[2][LAB_ITERATION] = 2.0;
-            r->trace.row[2][LAB_STATE_CHANGES] = changes;
+            for (int k = 1; k < 3; k++)
+                r->trace.row[k][LAB_ITERATION] = k;
+            const int last = set.result_count <= none ? 2 : set.result_count <= none + one ? 1 : 0;
+            r->trace.row[last][LAB_STATE_CHANGES] = 1.0;
         }
     preclik_add_newton_claims(&set);
     CHECK_STR(cell_of(&set, claims, statement, 1), holds);
@@ -294,8 +296,13 @@ static void check_last_iteration(double changes, const char *holds)
 
 TEST(newton_with_the_right_set_is_judged_by_iterations_that_had_it)
 {
-    check_last_iteration(0.0, "holds");
-    check_last_iteration(1.0, "holds in part");
+    enum { RUNS = 2 * STATES };
+    check_last_iteration(0, RUNS, "holds");
+    check_last_iteration(1, RUNS - 1, "holds in part"); /* one says nothing of the statement */
+    check_last_iteration(2, 2, "holds in part");
+    check_last_iteration(2, 1, "does not hold");
+    check_last_iteration(RUNS - 1, 0, "does not hold");
+    check_last_iteration(RUNS, 0, "not judged");
 }
 
 /* The plots are of the first state, without values whose logarithm does not exist. */

@@ -4,8 +4,8 @@
  * result come from talus_problem_measure, never from the solver. Results are stored in results.json while jobs run,
  * each with a key, a hash of everything that determines it (lab_job_key). A later call takes results with equal keys
  * from there and does not run their jobs again. docs/how-to/laboratory.md is the user's page. */
-#ifndef TALUS_CLI_LAB_H
-#define TALUS_CLI_LAB_H
+#ifndef TALUS_LAB_LAB_H
+#define TALUS_LAB_LAB_H
 
 #include "cli/cli.h"
 #include "cli/json_out.h"

@@ -1,6 +1,6 @@
 /* lab/lab_eigenvalues.h - eigenvalues of a small matrix in Hessenberg form, as Arnoldi's method makes it. */
-#ifndef TALUS_LAB_EIGENVALUES_H
-#define TALUS_LAB_EIGENVALUES_H
+#ifndef TALUS_LAB_LAB_EIGENVALUES_H
+#define TALUS_LAB_LAB_EIGENVALUES_H
 
 #include <talus/base.h>
 

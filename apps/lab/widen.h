@@ -2,8 +2,8 @@
  *
  * The problems of the paper petra-2009 contain every pair up to a distance epsilon. The paper does not give epsilon,
  * but it gives the number of contacts, from which epsilon follows. */
-#ifndef TALUS_CLI_WIDEN_H
-#define TALUS_CLI_WIDEN_H
+#ifndef TALUS_LAB_WIDEN_H
+#define TALUS_LAB_WIDEN_H
 
 #include "cli/cli.h"
 

@@ -25,6 +25,21 @@ ClaimVerdict claim_if_whole(bool holds, bool in_part)
     return holds ? CLAIM_HOLDS : in_part ? CLAIM_IN_PART : CLAIM_FAILS;
 }
 
+ClaimVerdict claim_if_all(int holding, int judged, int all)
+{
+    return judged < all ? CLAIM_UNJUDGED : claim_if_whole(holding == all, holding > 0);
+}
+
+ClaimVerdict claim_if_rising(const double *values, int count)
+{
+    bool rising = true, first = true;
+    for (int i = 1; i < count; i++) {
+        rising = rising && values[i] > values[i - 1];
+        first = first && values[i] > values[0];
+    }
+    return claim_if_whole(rising, first);
+}
+
 void claims_add(LabSet *set, const Claim *claim, ClaimVerdict verdict, const char *format, ...)
 {
     char text[LAB_TEXT];

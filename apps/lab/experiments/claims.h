@@ -2,8 +2,8 @@
  *
  * An experiment adds its claims to its set of results, which shows them as a table; `talus reproduce` collects those of
  * all papers. A verdict is computed, never written by hand. */
-#ifndef TALUS_CLI_CLAIMS_H
-#define TALUS_CLI_CLAIMS_H
+#ifndef TALUS_LAB_EXPERIMENTS_CLAIMS_H
+#define TALUS_LAB_EXPERIMENTS_CLAIMS_H
 
 #include "lab/lab.h"
 
@@ -11,7 +11,7 @@ typedef enum ClaimVerdict {
     CLAIM_HOLDS,
     CLAIM_IN_PART,
     CLAIM_FAILS,
-    CLAIM_UNJUDGED, /* a result that the rule needs is missing */
+    CLAIM_UNJUDGED, /* a result that the rule needs is missing, or no result bears on the statement */
     CLAIM_VERDICTS
 } ClaimVerdict;
 
@@ -27,6 +27,12 @@ const char *claim_verdict_name(ClaimVerdict verdict);
 ClaimVerdict claim_if(bool holds);
 /* Returns CLAIM_HOLDS, CLAIM_IN_PART or CLAIM_FAILS. */
 ClaimVerdict claim_if_whole(bool holds, bool in_part);
+/* Returns CLAIM_UNJUDGED if fewer than `all` cases could be judged; else CLAIM_HOLDS if the statement holds in all of
+ * them, CLAIM_IN_PART if in some, CLAIM_FAILS if in none. */
+ClaimVerdict claim_if_all(int holding, int judged, int all);
+/* Returns CLAIM_HOLDS if each value is larger than the one before, CLAIM_IN_PART if the first is the smallest, else
+ * CLAIM_FAILS. */
+ClaimVerdict claim_if_rising(const double *values, int count);
 
 /* Adds a claim with its verdict and the formatted finding to set->claims. */
 void claims_add(LabSet *set, const Claim *claim, ClaimVerdict verdict, const char *format, ...)

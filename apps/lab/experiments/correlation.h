@@ -1,6 +1,6 @@
 /* lab/experiments/correlation.h - the correlation of two figures, point by point. */
-#ifndef TALUS_CLI_CORRELATION_H
-#define TALUS_CLI_CORRELATION_H
+#ifndef TALUS_LAB_EXPERIMENTS_CORRELATION_H
+#define TALUS_LAB_EXPERIMENTS_CORRELATION_H
 
 /* Sums over points (x, y); all zeros: none. */
 typedef struct Correlation {

@@ -3,8 +3,8 @@
  * An experiment has cases (contact problems taken from a scene) and runs (solvers with a budget). Every run is
  * done on each of its cases. `conclude` derives from the results the figures that the paper gives. A new experiment is
  * a new row of the table in experiment.c. */
-#ifndef TALUS_CLI_EXPERIMENT_H
-#define TALUS_CLI_EXPERIMENT_H
+#ifndef TALUS_LAB_EXPERIMENTS_EXPERIMENT_H
+#define TALUS_LAB_EXPERIMENTS_EXPERIMENT_H
 
 #include "claims.h"
 

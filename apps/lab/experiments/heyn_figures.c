@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+const int heyn_marks[] = {10, 30, 100, 300, 1000};
+
 /* ---- figures of a result ---- */
 
 const double *heyn_find_returned_row(const LabResult *r, int iteration)
@@ -21,6 +23,32 @@ const double *heyn_find_returned_row(const LabResult *r, int iteration)
 double heyn_get_gap(const LabResult *r, int iteration, double best)
 {
     return (heyn_find_returned_row(r, iteration)[LAB_OBJECTIVE] - best) / fabs(best);
+}
+
+double heyn_count_iterations_to(const LabResult *r, double best, double gap)
+{
+    for (int k = 0; k < r->trace.count; k++)
+        if (heyn_get_gap(r, (int)r->trace.row[k][LAB_ITERATION], best) <= gap)
+            return r->trace.row[k][LAB_ITERATION];
+    return INFINITY;
+}
+
+double heyn_find_largest_jump(const LabResult *r)
+{
+    double jump = 0.0;
+    for (int k = 1; k < r->trace.count; k++)
+        if (r->trace.row[k][LAB_ITERATION] > 10.0)
+            jump = fmax(jump, fabs(r->trace.row[k][LAB_OPEN] - r->trace.row[k - 1][LAB_OPEN]));
+    return jump;
+}
+
+double heyn_find_settled_iteration(const LabResult *r)
+{
+    int k = r->trace.count - 1;
+    double last = r->trace.row[k][LAB_OPEN];
+    while (k > 0 && fabs(r->trace.row[k - 1][LAB_OPEN] - last) <= 0.01 * last)
+        k--;
+    return r->trace.row[k][LAB_ITERATION];
 }
 
 /* ---- curves ---- */

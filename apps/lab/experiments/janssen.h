@@ -1,6 +1,6 @@
 /* lab/experiments/janssen.h - the silo of `talus bench janssen`, for other experiments (worlds_janssen.c). */
-#ifndef TALUS_LAB_JANSSEN_H
-#define TALUS_LAB_JANSSEN_H
+#ifndef TALUS_LAB_EXPERIMENTS_JANSSEN_H
+#define TALUS_LAB_EXPERIMENTS_JANSSEN_H
 
 #include "worlds.h"
 

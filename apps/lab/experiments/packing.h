@@ -1,7 +1,7 @@
 /* lab/experiments/packing.h - a packing of spheres, for `talus bench packing` and `talus bench default`
  * (worlds_packing.c). */
-#ifndef TALUS_LAB_PACKING_H
-#define TALUS_LAB_PACKING_H
+#ifndef TALUS_LAB_EXPERIMENTS_PACKING_H
+#define TALUS_LAB_EXPERIMENTS_PACKING_H
 
 #include "worlds.h"
 

@@ -236,11 +236,38 @@ static void add_section_table(LabSet *set)
 
 /* ---- statements ---- */
 
-/* Returns NAN if the result is missing or not measured. */
-static double get_seconds(const LabSet *set, int c, const char *solver)
+/* Returns NULL if the result is missing or not measured. */
+static const LabResult *find_measured(const LabSet *set, int c, const char *solver)
 {
     const LabResult *r = experiment_find_any_result(set, c, solver);
-    return r && lab_outcome_is_measured(r->outcome) ? r->seconds : NAN;
+    return r && lab_outcome_is_measured(r->outcome) ? r : NULL;
+}
+
+/* Finds the results of a solver for both steps. Returns false, after adding the claim as not judged, if one of them is
+ * missing or not measured. */
+static bool find_both(LabSet *set, const Claim *claim, const char *solver,
+                      const LabResult *r[STEPS])
+{
+    for (int c = 0; c < STEPS; c++) {
+        r[c] = find_measured(set, c, solver);
+        if (!r[c]) {
+            claims_add(set, claim, CLAIM_UNJUDGED, "no result of %s", solver);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Finds the seconds of a solver over those of CHOL for both steps. Returns false, after adding the claim as not judged,
+ * if a result is missing or not measured. */
+static bool find_ratios(LabSet *set, const Claim *claim, const char *solver, double ratio[STEPS])
+{
+    const LabResult *r[STEPS], *chol[STEPS];
+    if (!find_both(set, claim, solver, r) || !find_both(set, claim, CHOL, chol))
+        return false;
+    for (int c = 0; c < STEPS; c++)
+        ratio[c] = r[c]->seconds / chol[c]->seconds;
+    return true;
 }
 
 /* Judges whether CHOL ends by OOQP's rule, a mean product of at most 1e-8, within the paper's iterations. */
@@ -249,20 +276,18 @@ static void claim_gap(LabSet *set)
     const Claim claim = {
         .statement = "interior point by Cholesky: OOQP's rule holds within 33 and 31 iterations",
         .rule = "a mean product of at most 1e-8 J within as many iterations, h 0.01 and 0.05"};
+    const LabResult *r[STEPS];
     bool holds = true;
     char text[LAB_TEXT] = "";
     size_t used = 0;
+    if (!find_both(set, &claim, CHOL, r))
+        return;
     for (int c = 0; c < STEPS; c++) {
-        const LabResult *r = experiment_find_any_result(set, c, CHOL);
-        if (!r || !lab_outcome_is_measured(r->outcome)) {
-            claims_add(set, &claim, CLAIM_UNJUDGED, "no result of %s", CHOL);
-            return;
-        }
-        double mean = r->residual[LAB_R_DUALITY_GAP] / find_scale(set, c).dual;
-        holds = holds && mean <= 1e-8 && r->iterations <= find_paper_solve(CHOL)->iterations[c];
+        double mean = r[c]->residual[LAB_R_DUALITY_GAP] / find_scale(set, c).dual;
+        holds = holds && mean <= 1e-8 && r[c]->iterations <= find_paper_solve(CHOL)->iterations[c];
         used +=
             (size_t)snprintf(text + used, sizeof text - used, "%s%d iterations, mean product %.1e",
-                             c ? "; " : "", r->iterations, mean);
+                             c ? "; " : "", r[c]->iterations, mean);
     }
     claims_add(set, &claim, claim_if(holds), "%s", text);
 }
@@ -276,14 +301,10 @@ static void claim_homogeneous(LabSet *set)
                          .rule = "ipm-hsd meets MOSEK's tolerances within 30, both steps"};
     const LabResult *r[STEPS];
     bool holds = true;
-    for (int c = 0; c < STEPS; c++) {
-        r[c] = experiment_find_any_result(set, c, HOMOGENEOUS);
-        if (!r[c] || !lab_outcome_is_measured(r[c]->outcome)) {
-            claims_add(set, &claim, CLAIM_UNJUDGED, "no result of %s", HOMOGENEOUS);
-            return;
-        }
+    if (!find_both(set, &claim, HOMOGENEOUS, r))
+        return;
+    for (int c = 0; c < STEPS; c++)
         holds = holds && stopped_by_own_rule(r[c]) && r[c]->iterations <= 30;
-    }
     claims_add(set, &claim, claim_if(holds), "%d and %d iterations", r[SHORT]->iterations,
                r[LONG]->iterations);
 }
@@ -294,11 +315,7 @@ static void claim_ratio(LabSet *set, const Claim *claim, const char *other, doub
                         double part)
 {
     double ratio[STEPS];
-    for (int c = 0; c < STEPS; c++)
-        ratio[c] = get_seconds(set, c, other) / get_seconds(set, c, CHOL);
-    if (isnan(ratio[SHORT]) || isnan(ratio[LONG]))
-        claims_add(set, claim, CLAIM_UNJUDGED, "no result of %s or %s", other, CHOL);
-    else
+    if (find_ratios(set, claim, other, ratio))
         claims_add(set, claim,
                    claim_if_whole(fmin(ratio[SHORT], ratio[LONG]) >= low &&
                                       fmax(ratio[SHORT], ratio[LONG]) <= high,
@@ -314,23 +331,20 @@ static void claim_ranking(LabSet *set)
         .statement = "ranking by time: Cholesky, BLMVM, MA27, MOSEK",
         .rule = "seconds by the paper's rules rise in this order, ipm-hsd for MOSEK, both steps; "
                 "in part: Cholesky first for both"};
-    bool ranked = true, first = true;
-    for (int c = 0; c < STEPS; c++)
-        for (int i = 0; i < LAB_COUNT(order); i++) {
-            double seconds = get_seconds(set, c, order[i]);
-            if (isnan(seconds)) {
-                claims_add(set, &claim, CLAIM_UNJUDGED, "no result of %s", order[i]);
-                return;
-            }
-            ranked = ranked && (i == 0 || seconds > get_seconds(set, c, order[i - 1]));
-            first = first && (i == 0 || seconds > get_seconds(set, c, CHOL));
-        }
-    claims_add(set, &claim, claim_if_whole(ranked, first),
-               "h 0.01: %.2f, %.2f, %.2f, %.2f s; h 0.05: %.2f, %.2f, %.2f, %.2f s",
-               get_seconds(set, SHORT, order[0]), get_seconds(set, SHORT, order[1]),
-               get_seconds(set, SHORT, order[2]), get_seconds(set, SHORT, order[3]),
-               get_seconds(set, LONG, order[0]), get_seconds(set, LONG, order[1]),
-               get_seconds(set, LONG, order[2]), get_seconds(set, LONG, order[3]));
+    double s[STEPS][LAB_COUNT(order)];
+    for (int i = 0; i < LAB_COUNT(order); i++) {
+        const LabResult *r[STEPS];
+        if (!find_both(set, &claim, order[i], r))
+            return;
+        for (int c = 0; c < STEPS; c++)
+            s[c][i] = r[c]->seconds;
+    }
+    const ClaimVerdict at_short = claim_if_rising(s[SHORT], LAB_COUNT(order)),
+                       at_long = claim_if_rising(s[LONG], LAB_COUNT(order));
+    claims_add(set, &claim, at_short > at_long ? at_short : at_long, /* the worse of the two */
+               "h 0.01: %.2f, %.2f, %.2f, %.2f s; h 0.05: %.2f, %.2f, %.2f, %.2f s", s[SHORT][0],
+               s[SHORT][1], s[SHORT][2], s[SHORT][3], s[LONG][0], s[LONG][1], s[LONG][2],
+               s[LONG][3]);
 }
 
 /* Judges what the paper expects of MOSEK's conic solver, section 4.5: the same program, with triangles, its energy
@@ -344,14 +358,10 @@ static void claim_conic(LabSet *set)
                 "times"};
     double ratio[STEPS];
     bool comparable = true, near = true;
+    if (!find_ratios(set, &claim, HOMOGENEOUS, ratio))
+        return;
     for (int c = 0; c < STEPS; c++) {
-        const LabResult *r = experiment_find_any_result(set, c, HOMOGENEOUS);
-        ratio[c] = get_seconds(set, c, HOMOGENEOUS) / get_seconds(set, c, CHOL);
-        if (isnan(ratio[c])) {
-            claims_add(set, &claim, CLAIM_UNJUDGED, "no result of %s or %s", HOMOGENEOUS, CHOL);
-            return;
-        }
-        near = near && stopped_by_own_rule(r) && ratio[c] <= 5.0;
+        near = near && stopped_by_own_rule(find_measured(set, c, HOMOGENEOUS)) && ratio[c] <= 5.0;
         comparable = comparable && near && ratio[c] >= 0.5 && ratio[c] <= 2.0;
     }
     claims_add(set, &claim, claim_if_whole(comparable, near), "%.2f and %.2f times", ratio[SHORT],
@@ -401,7 +411,7 @@ static void claim_pointed(LabSet *set)
         }
         pointed += cone[c].pointed;
     }
-    claims_add(set, &claim, claim_if_whole(pointed == STEPS, pointed > 0),
+    claims_add(set, &claim, claim_if_all(pointed, STEPS, STEPS),
                "in %d of %d, by margins of at least %.1e and %.1e", pointed, STEPS,
                cone[SHORT].lower, cone[LONG].lower);
 }
@@ -426,7 +436,7 @@ static void claim_crash(LabSet *set)
             failed += r && !lab_outcome_is_measured(r->outcome);
         }
     }
-    claims_add(set, &claim, claim_if_whole(crashed == STEPS, crashed > 0),
+    claims_add(set, &claim, claim_if_all(crashed, STEPS, STEPS),
                "%d of %d runs end without a result; TRON: %s and %s", failed, all,
                name_end(tron[SHORT]), name_end(tron[LONG]));
 }

@@ -1,8 +1,8 @@
 /* lab/experiments/petra.h - shared by the experiments of petra-2009. worlds_petra.c runs worlds and solves single steps,
  * petra_runs.c evaluates the runs, petra_tables.c shows them, and petra_claims.c judges the paper's statements; petra.c
  * is the experiment on one problem. */
-#ifndef TALUS_LAB_PETRA_H
-#define TALUS_LAB_PETRA_H
+#ifndef TALUS_LAB_EXPERIMENTS_PETRA_H
+#define TALUS_LAB_EXPERIMENTS_PETRA_H
 
 #include "worlds.h"
 
@@ -120,6 +120,7 @@ double petra_energy_difference(const PetraRun *a, const PetraRun *b, int k);
 typedef struct PetraDivergence {
     /* Maximum until b's energy, after its peak, falls below 10 %, 1 % and 0.1 % of the peak. */
     double largest[3];
+    bool below[3];  /* b's energy fell below that share of its peak */
     double to_rest; /* maximum over all steps that both have */
     /* Maximum of |E_a - E_b| over b's peak energy, not over b's energy at that step. */
     double of_peak;

@@ -11,6 +11,14 @@
 /* ---- targets ---- */
 
 enum { REST = -1, PEAK = -2 }; /* values of `until` of find_worst_difference */
+enum { HUNDREDTH = 1 };        /* of the peak: index into PetraDivergence.largest and below */
+
+/* Returns the other run of the pair whose energies are compared; NULL: the run is not compared. */
+static const PetraRun *find_partner(const Petra *p, const PetraRun *run)
+{
+    const PetraRun *reference = petra_find_reference(p, run);
+    return run->nudged || reference == run ? NULL : reference;
+}
 
 /* Returns the maximum over all runs that are not nudged of a field of PetraDivergence: largest[until], for REST to_rest,
  * for PEAK of_peak. NAN: there are no two runs to compare. */
@@ -18,10 +26,10 @@ static double find_worst_difference(const Petra *p, int until)
 {
     double worst = NAN; /* fmax takes the other number */
     for (int i = 0; i < p->runs; i++) {
-        const PetraRun *run = &p->run[i], *reference = petra_find_reference(p, run);
-        if (run->nudged || !reference || reference == run)
+        const PetraRun *run = &p->run[i], *partner = find_partner(p, run);
+        if (!partner)
             continue;
-        PetraDivergence found = petra_compare_energies(run, reference);
+        PetraDivergence found = petra_compare_energies(run, partner);
         worst = fmax(worst, until == REST   ? found.to_rest
                             : until == PEAK ? found.of_peak
                                             : found.largest[until]);
@@ -95,33 +103,40 @@ static void add_verdicts(const Petra *p)
 
 /* ---- statements on energies and accuracy ---- */
 
-/* Returns the number of pairs of runs to compare of which both came to rest. */
-static int count_rested_pairs(const Petra *p)
+/* Returns the number of compared pairs of runs of which both came to rest; *slowed: of those that came to a hundredth of
+ * the peak together. */
+static int count_rested_pairs(const Petra *p, int *slowed)
 {
-    int pairs = 0;
+    int rested = 0;
+    *slowed = 0;
     for (int i = 0; i < p->runs; i++) {
-        const PetraRun *run = &p->run[i], *reference = petra_find_reference(p, run);
-        pairs += !run->nudged && reference && reference != run && run->rested && reference->rested;
+        const PetraRun *run = &p->run[i], *partner = find_partner(p, run);
+        if (!partner)
+            continue;
+        rested += run->rested && partner->rested;
+        *slowed += petra_compare_energies(run, partner).below[HUNDREDTH];
     }
-    return pairs;
+    return rested;
 }
 
 /* Judges the energies of Fig. 3. A run that its time ended cannot make the statement hold, but its steps count against
- * it. */
+ * it. Steps before the pebbles slow down say nothing for it: pebbles that fall have the same energy by every solver. */
 static void claim_energies(const Petra *p)
 {
-    double to_rest = find_worst_difference(p, REST), early = find_worst_difference(p, 1);
-    int pairs = count_rested_pairs(p);
+    double to_rest = find_worst_difference(p, REST), early = find_worst_difference(p, HUNDREDTH);
+    int slowed, rested = count_rested_pairs(p, &slowed);
+    const bool agree = to_rest < PETRA_MAX_DIFFERENCE, agree_early = early < PETRA_MAX_DIFFERENCE;
     claims_add(p->w->set,
                &(Claim){.statement = "energies by all solvers differ by less than 1.5 % until rest",
                         .rule = "in all steps that two runs have, and both of a pair came to rest; "
-                                "in part: in the steps until a hundredth of the peak is left"},
-               isnan(to_rest) ? CLAIM_UNJUDGED
-                              : claim_if_whole(pairs > 0 && to_rest < PETRA_MAX_DIFFERENCE,
-                                               early < PETRA_MAX_DIFFERENCE),
-               "%.2g %% in all steps, %.2g %% until a hundredth of the peak is left; both at rest "
-               "in %d pairs",
-               100.0 * to_rest, 100.0 * early, pairs);
+                                "in part: in the steps until a hundredth of the peak is left; not "
+                                "judged if energies agree and no pair comes so far"},
+               isnan(to_rest) || (agree_early && rested == 0 && slowed == 0)
+                   ? CLAIM_UNJUDGED
+                   : claim_if_whole(rested > 0 && agree, agree_early),
+               "%.2g %% in all steps, %.2g %% until a hundredth of the peak is left, to which %d "
+               "pairs come; both at rest in %d pairs",
+               100.0 * to_rest, 100.0 * early, slowed, rested);
 }
 
 /* Judges whether a tiny difference of the start grows exponentially, section 4.3, by the nudged run. */
@@ -272,6 +287,26 @@ static void claim_ratios(const Petra *p)
                 PETRA_MOSEK, least, 54.5, 218.0);
 }
 
+/* Least and most of a figure over the paper's numbers of pebbles; NAN: a run is missing. */
+typedef struct Range {
+    double least, most;
+} Range;
+
+/* Compares the runs of two methods with each of the paper's numbers of pebbles. */
+static Range compare_sizes(const Petra *p, const char *a, const char *b,
+                           double (*compare)(const PetraRun *a, const PetraRun *b))
+{
+    int sizes[PETRA_SIZES];
+    Range range = {HUGE_VAL, 0.0};
+    bool known = list_sizes(p, sizes);
+    for (int s = 0; known && s < PETRA_SIZES; s++) {
+        double ratio = compare(petra_find_run(p, a, sizes[s]), petra_find_run(p, b, sizes[s]));
+        known = isfinite(ratio);
+        range = (Range){fmin(range.least, ratio), fmax(range.most, ratio)};
+    }
+    return known ? range : (Range){NAN, NAN};
+}
+
 /* Judges section 4.5 on the two systems of equations, over all sizes. */
 static void claim_factor(const Petra *p)
 {
@@ -281,17 +316,9 @@ static void claim_factor(const Petra *p)
         .rule = "steps of both, each of the paper's numbers of pebbles: at least 6 times for each, "
                 "at most 14, twice the paper's, for one, and 20 to 40 for one; in part: faster for "
                 "each"};
-    int sizes[PETRA_SIZES];
-    double low = HUGE_VAL, high = 0.0;
-    bool known = list_sizes(p, sizes);
-    for (int s = 0; known && s < PETRA_SIZES; s++) {
-        double ratio = compare_times(petra_find_run(p, PETRA_MA27, sizes[s]),
-                                     petra_find_run(p, PETRA_CHOL, sizes[s]));
-        known = isfinite(ratio);
-        low = fmin(low, ratio);
-        high = fmax(high, ratio);
-    }
-    if (!known)
+    const Range ratio = compare_sizes(p, PETRA_MA27, PETRA_CHOL, compare_times);
+    const double low = ratio.least, high = ratio.most;
+    if (isnan(low))
         claims_add(p->w->set, &claim, CLAIM_UNJUDGED, "no runs of ipm-aug and ipm-chol, each size");
     else
         claims_add(
@@ -313,7 +340,6 @@ static void claim_ranking(const Petra *p)
         .rule = "times over Cholesky's, steps of both, fewest pebbles, ipm-hsd for MOSEK; in part: "
                 "Cholesky first"};
     double ratio[RANKS] = {1.0};
-    bool ranked = true, first = true;
     for (int i = 1; i < RANKS; i++) {
         ratio[i] = compare_times(petra_find_run(p, ranking[i], p->run[0].pebbles),
                                  petra_find_run(p, PETRA_CHOL, p->run[0].pebbles));
@@ -321,10 +347,8 @@ static void claim_ranking(const Petra *p)
             claims_add(p->w->set, &claim, CLAIM_UNJUDGED, "no run of %s or ipm-chol", ranking[i]);
             return;
         }
-        ranked = ranked && ratio[i] > ratio[i - 1];
-        first = first && ratio[i] > 1.0;
     }
-    claims_add(p->w->set, &claim, claim_if_whole(ranked, first),
+    claims_add(p->w->set, &claim, claim_if_rising(ratio, RANKS),
                "BLMVM %.2f, MA27's system %.2f, TRON %.2f, ipm-hsd %.2f times", ratio[1], ratio[2],
                ratio[3], ratio[4]);
 }
@@ -501,27 +525,17 @@ static void claim_memory(const Petra *p)
                          .rule = "most memory by Cholesky and by MA27's system over that by BLMVM, "
                                  "steps of both, each of the paper's numbers of pebbles: 1.5, the "
                                  "paper's least by a third wider, to 3; in part: more, at most 10"};
-    int sizes[PETRA_SIZES];
-    double least = HUGE_VAL, chol = 0.0, ma27 = 0.0;
-    bool known = list_sizes(p, sizes);
-    for (int s = 0; known && s < PETRA_SIZES; s++) {
-        const PetraRun *blmvm = petra_find_run(p, PETRA_BLMVM, sizes[s]);
-        double by_chol = compare_memory(petra_find_run(p, PETRA_CHOL, sizes[s]), blmvm);
-        double by_ma27 = compare_memory(petra_find_run(p, PETRA_MA27, sizes[s]), blmvm);
-        known = isfinite(by_chol) && isfinite(by_ma27);
-        least = fmin(least, fmin(by_chol, by_ma27));
-        chol = fmax(chol, by_chol);
-        ma27 = fmax(ma27, by_ma27);
-    }
-    double most = fmax(chol, ma27);
-    if (!known)
+    const Range chol = compare_sizes(p, PETRA_CHOL, PETRA_BLMVM, compare_memory),
+                ma27 = compare_sizes(p, PETRA_MA27, PETRA_BLMVM, compare_memory);
+    const double least = fmin(chol.least, ma27.least), most = fmax(chol.most, ma27.most);
+    if (isnan(chol.least) || isnan(ma27.least))
         claims_add(p->w->set, &claim, CLAIM_UNJUDGED,
                    "no runs of BLMVM, ipm-chol and ipm-aug, each size");
     else
         claims_add(p->w->set, &claim,
                    claim_if_whole(least >= 1.5 && most <= 3.0, least > 1.0 && most <= 10.0),
-                   "at most %.1f times by Cholesky, %.1f by MA27's system; at least %.1f", chol,
-                   ma27, least);
+                   "at most %.1f times by Cholesky, %.1f by MA27's system; at least %.1f",
+                   chol.most, ma27.most, least);
 }
 
 /* Returns the memory of a method for this many pebbles, GB: that of its run with the paper's most pebbles, continued by

@@ -107,13 +107,13 @@ PetraDivergence petra_compare_energies(const PetraRun *a, const PetraRun *b)
     static const double shares[3] = {0.1, 0.01, 0.001}; /* of the peak, for `largest` */
     PetraDivergence found = {.time = NAN, .share = NAN};
     double peak = petra_get_max(b, PETRA_ENERGY);
-    bool past[3] = {false, false, false}, landed = false;
+    bool landed = false;
     for (int k = 0; k < a->count && k < b->count; k++) {
         double d = petra_energy_difference(a, b, k), share = b->step[k].kinetic / peak;
         landed = landed || share >= 1.0; /* energies below a share do not count before the peak */
         for (int s = 0; s < 3; s++) {
-            past[s] = past[s] || (landed && share < shares[s]);
-            if (!past[s])
+            found.below[s] = found.below[s] || (landed && share < shares[s]);
+            if (!found.below[s])
                 found.largest[s] = fmax(found.largest[s], d);
         }
         found.to_rest = fmax(found.to_rest, d);

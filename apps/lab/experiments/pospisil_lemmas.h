@@ -1,6 +1,6 @@
 /* lab/experiments/pospisil_lemmas.h - Lemmas 2 and 4 of pospisil-2015, judged by random problems. */
-#ifndef TALUS_CLI_POSPISIL_LEMMAS_H
-#define TALUS_CLI_POSPISIL_LEMMAS_H
+#ifndef TALUS_LAB_EXPERIMENTS_POSPISIL_LEMMAS_H
+#define TALUS_LAB_EXPERIMENTS_POSPISIL_LEMMAS_H
 
 #include "claims.h"
 

@@ -1,7 +1,7 @@
 /* lab/experiments/preclik.h - shared by preclik.c (the experiment), preclik_figures.c (its plots), preclik_claims.c and
  * preclik_newton.c (its conclusions). */
-#ifndef TALUS_LAB_PRECLIK_H
-#define TALUS_LAB_PRECLIK_H
+#ifndef TALUS_LAB_EXPERIMENTS_PRECLIK_H
+#define TALUS_LAB_EXPERIMENTS_PRECLIK_H
 
 #include "experiment.h"
 

@@ -273,8 +273,8 @@ static void claim_beginning(LabSet *set, const char *statement, LabColumn column
                &(Claim){.subject = "box",
                         .statement = statement,
                         .rule = "smaller after three iterations in all states; in part: in some"},
-               states < STATES ? CLAIM_UNJUDGED : claim_if_whole(faster == STATES, faster > 0),
-               "after %d iterations in %d of %d states", BEGINNING, faster, STATES);
+               claim_if_all(faster, states, STATES), "after %d iterations in %d of %d states",
+               BEGINNING, faster, STATES);
 }
 
 /* Judges the cost of CPG's iterations, and whether it has an advantage in spite of it. A sweep of PGS costs a product. */

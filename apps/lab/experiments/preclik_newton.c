@@ -77,32 +77,55 @@ static const double *find_row_within(const LabResult *r, double seconds)
     return r->trace.row[k];
 }
 
-/* Judges Newton before its "sharp drop-off", which comes with its last iterations: at half of its time. */
-static void claim_before_drop(LabSet *set)
+/* A figure of Newton, PGS and CPG on the box: its medians over the states, and the numbers of states in which all three
+ * are known and in which Newton's is more than `times` that of each other. */
+typedef struct Rivals {
+    double newton, pgs, cpg;
+    int states, more;
+} Rivals;
+
+/* Returns the figure of a result beside Newton's result in the same state. */
+typedef double Figure(const LabResult *r, const LabResult *newton);
+
+static Rivals compare_rivals(const LabSet *set, Figure *get, double times)
 {
-    int worse = 0, states = 0;
-    double error[3][STATES];
     static const int compared[] = {PLAIN, PGS, CPG};
+    double value[3][STATES];
+    Rivals rivals = {0};
     for (int state = 0; state < STATES; state++) {
         const LabResult *newton = preclik_find_result(set, BOX, state, SSN_PLAIN);
         for (int s = 0; s < 3; s++) {
             const LabResult *r =
                 preclik_find_result(set, BOX, state, preclik_compared[compared[s]]);
-            error[s][state] =
-                newton && r ? find_row_within(r, 0.5 * newton->seconds)[LAB_VELOCITY_ERROR] : NAN;
+            value[s][state] = newton && r ? get(r, newton) : NAN;
         }
-        states += !isnan(error[0][state] + error[1][state] + error[2][state]);
-        worse += error[0][state] > 10.0 * fmax(error[1][state], error[2][state]);
+        rivals.states += !isnan(value[0][state] + value[1][state] + value[2][state]);
+        rivals.more += value[0][state] > times * fmax(value[1][state], value[2][state]);
     }
+    rivals.newton = find_median(value[0]);
+    rivals.pgs = find_median(value[1]);
+    rivals.cpg = find_median(value[2]);
+    return rivals;
+}
+
+static double get_error_at_half_time(const LabResult *r, const LabResult *newton)
+{
+    return find_row_within(r, 0.5 * newton->seconds)[LAB_VELOCITY_ERROR];
+}
+
+/* Judges Newton before its "sharp drop-off", which comes with its last iterations: at half of its time. */
+static void claim_before_drop(LabSet *set)
+{
+    const Rivals error = compare_rivals(set, get_error_at_half_time, 10.0);
     claims_add(set,
                &(Claim){.subject = "box",
                         .statement = "until its sharp drop Newton is by far inferior",
                         .rule = "at half of its time its velocity error is more than ten times "
                                 "those of PGS and CPG at that time, in all states; in part: in "
                                 "some"},
-               states < STATES ? CLAIM_UNJUDGED : claim_if_whole(worse == STATES, worse > 0),
-               "in %d of %d states; medians %.0e, PGS %.0e, CPG %.0e", worse, STATES,
-               find_median(error[0]), find_median(error[1]), find_median(error[2]));
+               claim_if_all(error.more, error.states, STATES),
+               "in %d of %d states; medians %.0e, PGS %.0e, CPG %.0e", error.more, STATES,
+               error.newton, error.pgs, error.cpg);
 }
 
 /* ---- speed ---- */
@@ -159,7 +182,7 @@ static void claim_newton(LabSet *set)
         if (states < STATES)
             claims_add(set, &claim, CLAIM_UNJUDGED, "a result is missing");
         else
-            claims_add(set, &claim, claim_if_whole(inferior == STATES, inferior > 0),
+            claims_add(set, &claim, claim_if_all(inferior, states, STATES),
                        "in %d of %d states; Newton (plain), PGS, CPG converge in %d, %d, %d; "
                        "%.2g, %.2g, %.2g s; worst end %.0e, %.0e, %.0e",
                        inferior, STATES, newton.converged, pgs.converged, cpg.converged,
@@ -189,7 +212,7 @@ static int count_with_set(const LabResult *r)
 }
 
 /* Judges whether one iteration with the right active set ends Newton's method. An iteration that changes the set did not
- * begin with the right one: runs whose last iteration does so do not contradict the statement and do not show it. */
+ * begin with the right one: runs whose last iteration does so say nothing of the statement. */
 static void claim_last_iteration(LabSet *set)
 {
     int converged = 0, none = 0, one = 0, runs = 0;
@@ -212,39 +235,34 @@ static void claim_last_iteration(LabSet *set)
                &(Claim){.statement = "with the correct active set Newton has the solution within a "
                                      "single iteration",
                         .rule = "frictionless and box: wherever it converges, one iteration began "
-                                "with the set of the solution; in part: in half of these one or "
-                                "none, which does not contradict"},
-               runs < 2 * STATES || converged == 0 || unknown
+                                "with the set of the solution; in part: in half of the runs in "
+                                "which any did; not judged if none did"},
+               runs < 2 * STATES || none == converged || unknown
                    ? CLAIM_UNJUDGED
-                   : claim_if_whole(one == converged, 2 * (one + none) >= converged),
+                   : claim_if_whole(one == converged, 2 * one >= converged - none),
                "of %d runs that converge, one iteration in %d, none in %d: their last iteration "
                "still changes the set",
                converged, one, none);
 }
 
+static double get_seconds_to_set(const LabResult *r, const LabResult *newton)
+{
+    (void)newton;
+    return find_last_change(r)[LAB_SECONDS];
+}
+
 /* Judges how long the methods take to find the active set, in seconds. */
 static void claim_slow_set(LabSet *set)
 {
-    static const int compared[] = {PLAIN, PGS, CPG};
-    double seconds[3][STATES];
-    int slower = 0, states = 0;
-    for (int state = 0; state < STATES; state++) {
-        for (int s = 0; s < 3; s++) {
-            const LabResult *r =
-                preclik_find_result(set, BOX, state, preclik_compared[compared[s]]);
-            seconds[s][state] = r ? find_last_change(r)[LAB_SECONDS] : NAN;
-        }
-        states += !isnan(seconds[0][state] + seconds[1][state] + seconds[2][state]);
-        slower += seconds[0][state] > fmax(seconds[1][state], seconds[2][state]);
-    }
+    const Rivals seconds = compare_rivals(set, get_seconds_to_set, 1.0);
     claims_add(set,
                &(Claim){.subject = "box",
                         .statement = "Newton is slow at finding the active set, unlike CPG and PGS",
                         .rule = "its last change of a contact's state is later, in seconds, than "
                                 "those of both in all states; in part: in some"},
-               states < STATES ? CLAIM_UNJUDGED : claim_if_whole(slower == STATES, slower > 0),
-               "in %d of %d states; medians %.2g s, PGS %.2g s, CPG %.2g s", slower, STATES,
-               find_median(seconds[0]), find_median(seconds[1]), find_median(seconds[2]));
+               claim_if_all(seconds.more, seconds.states, STATES),
+               "in %d of %d states; medians %.2g s, PGS %.2g s, CPG %.2g s", seconds.more, STATES,
+               seconds.newton, seconds.pgs, seconds.cpg);
 }
 
 /* Judges how the changes of states decay. Counts for each solver the states in which the decay that the paper states
@@ -315,7 +333,7 @@ static void claim_local_minima(LabSet *set)
                         .statement = "bounds that are frozen in each iteration ease that",
                         .rule = "a smaller residual at the end than with moving bounds in all "
                                 "states; in part: in some"},
-               states < STATES ? CLAIM_UNJUDGED : claim_if_whole(eased == STATES, eased > 0),
+               claim_if_all(eased, states, STATES),
                "in %d of %d states; worst end %.0e against %.0e", eased, STATES, frozen, moving);
 }
 

@@ -1,6 +1,6 @@
 /* lab/experiments/shear.h - the flow of `talus bench shear`, for other experiments (worlds_shear.c). */
-#ifndef TALUS_LAB_SHEAR_H
-#define TALUS_LAB_SHEAR_H
+#ifndef TALUS_LAB_EXPERIMENTS_SHEAR_H
+#define TALUS_LAB_EXPERIMENTS_SHEAR_H
 
 #include "worlds.h"
 

@@ -2,8 +2,8 @@
  *
  * A row is one benchmark. It steps one or more worlds, writes tables and notes into the set of results, and gives a
  * verdict for every figure with a target. With --quick the worlds are small, for tests, and targets are not judged. */
-#ifndef TALUS_CLI_WORLDS_H
-#define TALUS_CLI_WORLDS_H
+#ifndef TALUS_LAB_EXPERIMENTS_WORLDS_H
+#define TALUS_LAB_EXPERIMENTS_WORLDS_H
 
 #include "base/status.h"
 #include "claims.h"

@@ -6,8 +6,8 @@
  * The paper's result is one sentence: the simulation of three minutes ended with low penetration after a fixed, small
  * number of iterations in each step. A run here ends when the upper bulb is empty; what follows is a heap at rest. The
  * paper gives no shape of the glass; scenes/hourglass.json has one whose neck is six diameters wide. The host has 2,500
- * spheres, and methods that go contact by contact run there alone. */
-#include "worlds.h"
+ * spheres, and methods that go contact by contact run there alone. negrut_claims.c judges the statements. */
+#include "negrut.h"
 
 #include "base/memory.h"
 #include "base/timer.h"
@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { ITERATIONS = 140, MAX_STEPS = 18000 };
+enum { ITERATIONS = 140 };
 
 #define ALGORITHM_1 "gs:metric=trace,coupling=off,order=forward"
 #define RANDOM "gs:metric=trace,coupling=off,order=random"
@@ -29,36 +29,18 @@ typedef struct NegrutMethod {
     NegrutPlace place;
 } NegrutMethod;
 
-enum { FORWARD, SHUFFLED, UNSYNCHRONISED, COLOURED, GPU_UNSYNCHRONISED, JACOBI, APGD, METHODS };
-
 /* A GPU processes more contacts at a time than the hourglass has, so that unsynchronised steps of full length, omega 1,
  * are those of Jacobi's method without its smaller steps, and diverge; the 256 at a time of the paper's GPU were few. */
-static const NegrutMethod methods[METHODS] = {
-    [FORWARD] = {"Algorithm 1", ALGORITHM_1, HOST},
-    [SHUFFLED] = {"Algorithm 1, random order", RANDOM, HOST},
-    [UNSYNCHRONISED] = {"Algorithm 1, unsynchronised", UNORDERED, HOST},
-    [COLOURED] = {"Algorithm 1, by colours", COLOURED_ORDER, CHOSEN},
-    [GPU_UNSYNCHRONISED] = {"Algorithm 1, unsynchronised, omega 0.3", UNORDERED ",omega=0.3", GPU},
-    [JACOBI] = {"jacobi", "jacobi", CHOSEN},
-    [APGD] = {"apgd", "apgd", CHOSEN},
+static const NegrutMethod methods[NEGRUT_METHODS] = {
+    [NEGRUT_FORWARD] = {"Algorithm 1", ALGORITHM_1, HOST},
+    [NEGRUT_SHUFFLED] = {"Algorithm 1, random order", RANDOM, HOST},
+    [NEGRUT_UNSYNCHRONISED] = {"Algorithm 1, unsynchronised", UNORDERED, HOST},
+    [NEGRUT_COLOURED] = {"Algorithm 1, by colours", COLOURED_ORDER, CHOSEN},
+    [NEGRUT_GPU_UNSYNCHRONISED] = {"Algorithm 1, unsynchronised, omega 0.3", UNORDERED ",omega=0.3",
+                                   GPU},
+    [NEGRUT_JACOBI] = {"jacobi", "jacobi", CHOSEN},
+    [NEGRUT_APGD] = {"apgd", "apgd", CHOSEN},
 };
-
-/* Figures of one run, most of them over its steps. */
-typedef struct NegrutRun {
-    int steps, bodies, threads;  /* no steps: there is no such run */
-    double seconds, solve_share; /* wall clock of all steps; share of the solves in it */
-    double emptied;  /* time at which the upper bulb was empty, s; NAN: not within the run */
-    double contacts; /* median */
-    double mean, mean_most, worst; /* overlap over size: median and largest of the means, largest */
-    double residual, residual_most; /* rms over g h: median and largest */
-    double late;                    /* largest of the second half of the steps */
-    double *time, *overlap;         /* [steps]: the curve of the mean overlap */
-} NegrutRun;
-
-typedef struct Negrut {
-    Worlds *w;
-    NegrutRun run[METHODS];
-} Negrut;
 
 /* Returns the backend of a method's run. */
 static const char *get_backend(const Negrut *n, int method)
@@ -218,7 +200,7 @@ static void add_table(const Negrut *n)
                           "method\tbackend\tthreads\tspheres\tsteps\tbulb empty at, s\twall, s\t"
                           "solve, % of the time\tcontacts\toverlap over size: median of means\t"
                           "largest mean\tlargest\trms/gh: median\tlargest");
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; m < NEGRUT_METHODS; m++) {
         const NegrutRun *r = &n->run[m];
         if (r->steps == 0)
             continue;
@@ -245,7 +227,7 @@ static void add_overlap_table(const Negrut *n)
                                     "method\tspheres\tflow, s");
     for (int k = 1; k <= PARTS; k++)
         lab_table_add_columns(t, "to %d %%", 100 * k / PARTS);
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; m < NEGRUT_METHODS; m++) {
         const NegrutRun *r = &n->run[m];
         if (r->steps == 0)
             continue;
@@ -266,49 +248,33 @@ static void add_figure(const Negrut *n)
     LabFigure *f =
         lab_set_add_figure(n->w->set, "Penetration over time", "time, s", "mean overlap over size");
     f->y_log = true;
-    for (int m = 0; m < METHODS; m++)
+    for (int m = 0; m < NEGRUT_METHODS; m++)
         if (n->run[m].steps > 0)
             lab_figure_add(f, methods[m].label, n->run[m].time, n->run[m].overlap, n->run[m].steps);
 }
 
 /* ---- omega ---- */
 
-static const double omegas[] = {0.3, 1.0, 1.5, 1.9};
-
-enum { OMEGAS = sizeof omegas / sizeof *omegas };
-
-/* True if residuals stay bounded in the steps of a run: once spheres rest on each other, residuals stay below g h, which is
- * what contacts at rest have without any iteration. A method that diverges raises them from step to step, as each starts
- * from the impulses of the one before. */
-static bool stays_bounded(const NegrutRun *r)
-{
-    return r->late < 1.0;
-}
-
-/* Runs with other values of omega, in the order of the list and in random order. */
-typedef struct OmegaRuns {
-    NegrutRun run[2][OMEGAS];
-} OmegaRuns;
-
 /* Runs Algorithm 1 with all values of omega in both orders and adds a table of them. */
-static TalusStatus add_omega_table(const Worlds *w, int bodies, int steps, OmegaRuns *runs)
+static TalusStatus add_omega_table(const Worlds *w, int bodies, int steps, NegrutOmegaRuns *runs)
 {
     LabTable *t = lab_set_add_table(
         w->set, "Algorithm 1 with other values of omega",
         "order\tomega\toverlap over size: median of means\tlargest\trms/gh: median\tlargest\t"
         "of the second half\tstays bounded");
     for (int order = 0; order < 2; order++) {
-        for (int k = 0; k < OMEGAS; k++) {
+        for (int k = 0; k < NEGRUT_OMEGAS; k++) {
             char spec[LAB_TEXT];
             NegrutRun *r = &runs->run[order][k];
-            snprintf(spec, sizeof spec, "%s,omega=%g", order ? RANDOM : ALGORITHM_1, omegas[k]);
+            snprintf(spec, sizeof spec, "%s,omega=%g", order ? RANDOM : ALGORITHM_1,
+                     negrut_omegas[k]);
             TalusStatus status = run_hourglass(w, spec, spec, true, bodies, steps, r);
             TALUS_RELEASE(r->time, r->overlap);
             TALUS_TRY(status);
             lab_table_add_cells(t, "%s\t%g\t%.1e\t%.1e\t%.1e\t%.1e\t%.1e\t%s",
-                                order ? "random" : "forward", omegas[k], r->mean, r->worst,
+                                order ? "random" : "forward", negrut_omegas[k], r->mean, r->worst,
                                 r->residual, r->residual_most, r->late,
-                                stays_bounded(r) ? "yes" : "no");
+                                negrut_stays_bounded(r) ? "yes" : "no");
         }
     }
     snprintf(t->note, sizeof t->note,
@@ -318,138 +284,17 @@ static TalusStatus add_omega_table(const Worlds *w, int bodies, int steps, Omega
     return TALUS_OK;
 }
 
-/* ---- claims ---- */
-
-/* Judges whether all of the flow was simulated; a run that was cut short is not judged. */
-static void claim_flow(const Negrut *n)
-{
-    const NegrutRun *gs = &n->run[COLOURED];
-    const Claim claim = {.statement = "three minutes of flow can be simulated",
-                         .rule = "Algorithm 1 by colours: the upper bulb runs empty, within 180 s, "
-                                 "and no overlap exceeds half of the size"};
-    if (isnan(gs->emptied) && gs->steps < MAX_STEPS)
-        claims_add(n->w->set, &claim, CLAIM_UNJUDGED, "only %d steps were made", gs->steps);
-    else if (isnan(gs->emptied))
-        claims_add(n->w->set, &claim, CLAIM_FAILS, "the bulb is not empty after %d steps",
-                   gs->steps);
-    else
-        claims_add(n->w->set, &claim, claim_if(gs->worst <= 0.5),
-                   "%d spheres, empty at %.2f s: %d steps in %.1f s of wall clock, largest overlap "
-                   "%.1e",
-                   gs->bodies, gs->emptied, gs->steps, gs->seconds, gs->worst);
-}
-
-/* Judges a run in another order by one of the same size in a fixed order. */
-static void claim_order(const Negrut *n, const char *statement, const NegrutRun *other,
-                        const NegrutRun *fixed)
-{
-    claims_add(
-        n->w->set,
-        &(Claim){.statement = statement,
-                 .rule = "median residual and mean overlap at most twice those of a fixed order"},
-        claim_if(other->residual <= 2.0 * fixed->residual && other->mean <= 2.0 * fixed->mean),
-        "%d spheres: rms over g h %.1e against %.1e, overlap %.1e against %.1e", other->bodies,
-        other->residual, fixed->residual, other->mean, fixed->mean);
-}
-
-/* Judges updates without order, which are what the paper ran. On one thread they come in the order of the list. */
-static void claim_unsynchronised(const Negrut *n)
-{
-    const NegrutRun *threads = &n->run[UNSYNCHRONISED], *gpu = &n->run[GPU_UNSYNCHRONISED];
-    static const char statement[] = "updates of threads that do not wait for each other work on "
-                                    "large models";
-    if (threads->threads < 2)
-        claims_add(n->w->set, &(Claim){.statement = statement, .rule = "two threads at least"},
-                   CLAIM_UNJUDGED, "on one thread this is the order of the list");
-    else
-        claim_order(n, statement, threads, &n->run[FORWARD]);
-    if (gpu->steps > 0)
-        claim_order(n, "so do updates of a GPU without order (omega 0.3)", gpu, &n->run[COLOURED]);
-}
-
-/* Judges penetration by the runs of Algorithm 1 in a fixed order. */
-static void claim_penetration(const Negrut *n)
-{
-    const NegrutRun *list = &n->run[FORWARD], *colours = &n->run[COLOURED];
-    double most = fmax(list->mean_most, colours->mean_most), mean = fmax(list->mean, colours->mean);
-    claims_add(
-        n->w->set,
-        &(Claim){.statement = "low penetration with a fixed, small number of iterations, 140",
-                 .rule = "Algorithm 1, in the order of the list and by colours: mean overlap at "
-                         "most 1 % of the size in every step; in part: in half of them"},
-        claim_if_whole(most <= 0.01, mean <= 0.01),
-        "median of the means %.1e, largest mean %.1e, largest overlap %.1e", mean, most,
-        fmax(list->worst, colours->worst));
-}
-
-/* Counts the runs of an order whose residuals stay bounded, with omega above `from`, at most `to`. */
-static int count_bounded(const OmegaRuns *runs, int order, double from, double to)
-{
-    int count = 0;
-    for (int k = 0; k < OMEGAS; k++)
-        count += omegas[k] > from && omegas[k] <= to && stays_bounded(&runs->run[order][k]);
-    return count;
-}
-
-/* Judges whether small values of omega are suitable. The paper gives none: the assumptions of its proof "can be met by a
- * suitable choice" of omega > 0, so by every value that is small enough. */
-static void claim_omega(const Negrut *n, const OmegaRuns *runs)
-{
-    static const double most = 1.0;
-    int small = 0;
-    for (int k = 0; k < OMEGAS; k++)
-        small += omegas[k] <= most;
-    const int forward = count_bounded(runs, 0, 0.0, most),
-              random = count_bounded(runs, 1, 0.0, most);
-    claims_add(n->w->set,
-               &(Claim){.statement = "the iteration converges for suitable omega",
-                        .rule = "for each omega of the table up to 1, in the order of the list, "
-                                "residuals stay bounded: after 140 iterations each one of the "
-                                "second half of the steps is below g h, what contacts at rest "
-                                "have without an iteration; in part: for one omega"},
-               claim_if_whole(forward == small, forward > 0),
-               "%d of %d in the order of the list (%d of %d in random order, whose convergence "
-               "the paper leaves open); of those above 1, %d and %d of %d",
-               forward, small, random, small, count_bounded(runs, 0, most, INFINITY),
-               count_bounded(runs, 1, most, INFINITY), (int)OMEGAS - small);
-}
-
-static void add_claims(const Negrut *n, const OmegaRuns *omega)
-{
-    LabSet *set = n->w->set;
-    const NegrutRun *gs = &n->run[COLOURED], *jacobi = &n->run[JACOBI], *apgd = &n->run[APGD];
-    claim_penetration(n);
-    claim_flow(n);
-    claims_add(set,
-               &(Claim){.statement = "Gauss-Jacobi converges more slowly than Gauss-Seidel",
-                        .rule = "a larger median residual after 140 iterations than by colours"},
-               claim_if(jacobi->residual > gs->residual), "rms over g h %.1e against %.1e",
-               jacobi->residual, gs->residual);
-    claim_order(n, "updates in random order work on large models", &n->run[SHUFFLED],
-                &n->run[FORWARD]);
-    claim_unsynchronised(n);
-    claim_omega(n, omega);
-    claims_add(set,
-               &(Claim){.statement = "the cone problem is no longer the bottleneck, collision "
-                                     "detection is",
-                        .rule = "solves take less than half of the time, with apgd and with "
-                                "Algorithm 1 by colours"},
-               claim_if(fmax(apgd->solve_share, gs->solve_share) < 0.5),
-               "%.0f %% of the time with apgd, %.0f %% with Algorithm 1 by colours, on %s",
-               100.0 * apgd->solve_share, 100.0 * gs->solve_share, n->w->backend[0]);
-}
-
 /* ---- the whole ---- */
 
 static TalusStatus run_negrut(Worlds *w)
 {
     static Negrut n;
     bool device = strcmp(w->backend[0], "cpu") != 0;
-    int steps = w->steps ? w->steps : worlds_choose_size(w, MAX_STEPS, 150);
-    OmegaRuns omega;
+    int steps = w->steps ? w->steps : worlds_choose_size(w, NEGRUT_STEPS, 150);
+    NegrutOmegaRuns omega;
     n = (Negrut){.w = w};
     TalusStatus status = TALUS_OK;
-    for (int m = 0; m < METHODS && status == TALUS_OK; m++) {
+    for (int m = 0; m < NEGRUT_METHODS && status == TALUS_OK; m++) {
         bool on_host = methods[m].place == HOST || !device;
         if (methods[m].place != GPU || device)
             status =
@@ -462,12 +307,12 @@ static TalusStatus run_negrut(Worlds *w)
         add_table(&n);
         add_overlap_table(&n);
         add_figure(&n);
-        add_claims(&n, &omega);
+        negrut_judge(&n, &omega);
         if (!device && !w->quick)
             lab_set_add_note(w->set, "negrut: on the host 2,500 spheres; 25,000 with --backend "
                                      "cuda-mixed on a GPU, by methods that run there.");
     }
-    for (int m = 0; m < METHODS; m++)
+    for (int m = 0; m < NEGRUT_METHODS; m++)
         TALUS_RELEASE(n.run[m].time, n.run[m].overlap);
     return status;
 }

@@ -5,8 +5,8 @@
  * same time, each on one thread; on a device, and where times are figures, cases run one by one. After each case that
  * has not failed the figures of all cases are stored in DIR/cases.csv (defaults_store.c). A later call takes figures
  * from that file and makes tables of all its cases. */
-#ifndef TALUS_LAB_DEFAULTS_H
-#define TALUS_LAB_DEFAULTS_H
+#ifndef TALUS_LAB_EXPERIMENTS_DEFAULTS_DEFAULTS_H
+#define TALUS_LAB_EXPERIMENTS_DEFAULTS_DEFAULTS_H
 
 #include "lab/experiments/worlds.h"
 

@@ -3,8 +3,8 @@
  * Each function bulk_measure_X runs one experiment with the setting, size, seed and friction of a case and adds the
  * figures named beside it to the case. All but packing and janssen also add those of bulk_add_step_figures, in the case
  * of the house of cards over the runs for "threshold" alone. */
-#ifndef TALUS_LAB_DEFAULTS_BULK_H
-#define TALUS_LAB_DEFAULTS_BULK_H
+#ifndef TALUS_LAB_EXPERIMENTS_DEFAULTS_DEFAULTS_BULK_H
+#define TALUS_LAB_EXPERIMENTS_DEFAULTS_DEFAULTS_BULK_H
 
 #include "defaults.h"
 
