@@ -14,6 +14,27 @@ static int owner_in_turn(uint64_t block, int ranks)
     return (int)(block % (uint64_t)ranks);
 }
 
+/* Refuses a world with what several ranks cannot do yet. */
+static TalusStatus check_parts(const TalusWorld *world)
+{
+    const TalusSources *s = &world->sources;
+    const struct {
+        const char *what;
+        int count;
+    } list[] = {{"joints", world->joints.count},
+                {"drives", world->drives},
+                {"exclusions", world->filters.count},
+                {"probes", world->probes},
+                {"sinks", s->sinks},
+                {"emitters", s->emitters},
+                {"delayed bodies", s->pendings},
+                {"sleeping bodies", world->def.sleep_speed > 0.0}};
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].count > 0)
+            TALUS_TRY(talus_ranks_refuse(world, list[i].what));
+    return TALUS_OK;
+}
+
 TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm)
 {
     TalusRanks *ranks = &world->ranks;
@@ -23,6 +44,7 @@ TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm)
     TALUS_TRY(talus_ranks_init(world));
     if (!ranks->comm)
         return TALUS_OK;
+    TALUS_TRY(check_parts(world));
     ranks->list.own = world->bodies.counts.slots;
     const int64_t all = world->bodies.counts.living;
     /* every rank has all bodies, and sends itself its own */
@@ -52,6 +74,7 @@ static TalusStatus fill_whole(TalusWorld *whole, const TalusWorld *part)
     whole->bodies.counts.created = part->bodies.counts.created;
     whole->bodies.counts.detected = part->bodies.counts.detected;
     TALUS_TRY(talus_ranks_take_all(whole, &part->ranks.inbox));
+    whole->ranks.elsewhere = 0;
     whole->overlap = part->overlap;
     return talus_ranks_put_contacts(whole);
 }
