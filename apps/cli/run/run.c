@@ -532,9 +532,6 @@ static int step_until_end(Session *session)
 static int run_to_end(Session *session)
 {
     Run *run = &session->run;
-    run_order(run, RUN_DIVIDE);
-    if (run_divide(run) != TALUS_OK)
-        return fail_run(session);
     run->first_step = talus_world_steps(run->world);
     run->last_step = cli_steps_until(run->settings.until, talus_world_step_length(run->world));
     session->last_checkpoint = talus_now();
@@ -543,6 +540,9 @@ static int run_to_end(Session *session)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
+    run_order(run, RUN_DIVIDE);
+    if (run_divide(run) != TALUS_OK)
+        return fail_run(session);
     run->profiled = session->options.profile;
     if (run->profiled)
         talus_profile_start();
