@@ -412,6 +412,14 @@ static Deal make_deal(TalusWorld *world)
                   .bits = 1};
 }
 
+/* Releases the memory of messages with all bodies, which is much and rarely needed. */
+static void release_messages(TalusRanks *ranks)
+{
+    talus_inbox_clear(&ranks->inbox);
+    TALUS_RELEASE(ranks->out);
+    ranks->out = NULL;
+}
+
 /* Deals all bodies anew. */
 static TalusStatus deal_bodies(TalusWorld *world)
 {
@@ -433,7 +441,9 @@ static TalusStatus deal_bodies(TalusWorld *world)
     close_deal(&d);
     TALUS_TRY(status);
     ranks->dealt = world->bodies.counts.created;
-    return talus_comm_agree(ranks->comm, talus_ranks_take_all(world, &ranks->inbox));
+    status = talus_comm_agree(ranks->comm, talus_ranks_take_all(world, &ranks->inbox));
+    release_messages(ranks);
+    return status;
 }
 
 TalusStatus talus_ranks_send_all(TalusWorld *world)
@@ -459,7 +469,9 @@ TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner)
     TALUS_THEN(status, talus_comm_route(d.ranks->comm, d.message, d.messages, &d.ranks->inbox));
     close_deal(&d);
     TALUS_TRY(status);
-    return talus_comm_agree(d.ranks->comm, talus_ranks_take_all(world, &d.ranks->inbox));
+    status = talus_comm_agree(d.ranks->comm, talus_ranks_take_all(world, &d.ranks->inbox));
+    release_messages(d.ranks);
+    return status;
 }
 
 /* True if many bodies are new since they were last dealt. */

@@ -12,7 +12,7 @@
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     whole.c   a whole world becomes parts, and parts a whole
  *     halo.c    which bodies each rank needs from which other, and their copies
- *     reach.c   where a body may touch others within a step
+ *     reach.c   where a body may touch others within a step, and how long a halo serves
  *     record.c  a body as it is sent */
 #ifndef TALUS_WORLD_RANKS_RANKS_H
 #define TALUS_WORLD_RANKS_RANKS_H
@@ -44,6 +44,14 @@ typedef struct TalusContactRecord {
     TalusArms arms;
 } TalusContactRecord;
 
+/* Where a body may touch others: within `length` of its centre, and within the skin for some steps (reach.c). */
+typedef struct TalusReach {
+    TalusVec3 position;
+    double length, skin; /* m */
+    uint64_t id;         /* of the body; 0: the slot is dead */
+    uint8_t mobility;
+} TalusReach;
+
 /* Slots of bodies that are sent to, or come from, one rank. */
 typedef struct TalusSlotList {
     int32_t *slot;
@@ -64,9 +72,11 @@ typedef struct TalusRanks {
     int newest_owner;
     uint64_t dealt; /* TalusBodyCounts.created when bodies were last dealt */
     /* the halo */
-    int halo;                   /* number of its bodies */
-    int32_t *owner;             /* [halo] */
-    TalusSlotList *to, *from;   /* [ranks] */
+    int halo;                 /* number of its bodies */
+    int32_t *owner;           /* [halo] */
+    TalusSlotList *to, *from; /* [ranks] */
+    TalusReach *reach;        /* [reaches]: of the bodies of this rank when the halo was made */
+    int reaches;
     TalusListSlots list;        /* of the engine's contacts */
     TalusListSlots list_before; /* of their snapshot */
     /* Contacts that came with bodies, until the next halo is there; `moved`: bodies have changed ranks since then. */
@@ -132,10 +142,19 @@ typedef struct TalusReachBox {
     TalusVec3 lo, hi;
 } TalusReachBox;
 
-/* Returns the box in which a body may touch others within a step: two bodies in contact have boxes that overlap. It is
- * infinite for an unbounded body. */
-TalusReachBox talus_reach_of(const TalusWorld *world, int slot, const TalusDetectOptions *options,
-                             TalusVec3 velocity, TalusVec3 spin);
+/* Returns where a body may touch others within a step: two bodies in contact have spheres of reach that overlap. The
+ * length is infinite for an unbounded body. motions NULL: before the solve. */
+TalusReach talus_reach_of(const TalusWorld *world, int slot, const TalusDetectOptions *options,
+                          const TalusSolvedMotions *motions);
+/* Returns the box around the sphere of reach with its skin. */
+TalusReachBox talus_reach_box(const TalusReach *reach);
+/* Stores the reaches of this rank's bodies, with which a halo is made, in world->ranks.reach. */
+TalusStatus talus_ranks_note_reaches(TalusWorld *world, const TalusDetectOptions *options,
+                                     const TalusSolvedMotions *motions);
+/* True if the bodies of this rank are where the present halo expects them, so that it needs no further bodies for their
+ * sake. */
+bool talus_ranks_halo_serves(const TalusWorld *world, const TalusDetectOptions *options,
+                             const TalusSolvedMotions *motions);
 
 /* ---- record.c ---- */
 /* Writes the body in `slot`, without solved motions, which become 0. */
