@@ -412,14 +412,6 @@ static Deal make_deal(TalusWorld *world)
                   .bits = 1};
 }
 
-/* Releases the memory of messages with all bodies, which is much and rarely needed. */
-static void release_messages(TalusRanks *ranks)
-{
-    talus_inbox_clear(&ranks->inbox);
-    TALUS_RELEASE(ranks->out);
-    ranks->out = NULL;
-}
-
 /* Deals all bodies anew. */
 static TalusStatus deal_bodies(TalusWorld *world)
 {
@@ -442,7 +434,7 @@ static TalusStatus deal_bodies(TalusWorld *world)
     TALUS_TRY(status);
     ranks->dealt = world->bodies.counts.created;
     status = talus_comm_agree(ranks->comm, talus_ranks_take_all(world, &ranks->inbox));
-    release_messages(ranks);
+    talus_ranks_release_messages(ranks);
     return status;
 }
 
@@ -470,7 +462,7 @@ TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner)
     close_deal(&d);
     TALUS_TRY(status);
     status = talus_comm_agree(d.ranks->comm, talus_ranks_take_all(world, &d.ranks->inbox));
-    release_messages(d.ranks);
+    talus_ranks_release_messages(d.ranks);
     return status;
 }
 

@@ -50,6 +50,13 @@ void talus_ranks_clear(TalusRanks *ranks)
                   ranks->list_before.id, ranks->contact, ranks->out);
 }
 
+void talus_ranks_release_messages(TalusRanks *ranks)
+{
+    talus_inbox_clear(&ranks->inbox);
+    TALUS_RELEASE(ranks->out);
+    ranks->out = NULL;
+}
+
 int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number)
 {
     TalusRanks *ranks = &world->ranks;

@@ -94,6 +94,8 @@ int64_t talus_world_living(const TalusWorld *world);
 /* Prepares a new world. Refuses what several ranks cannot do yet. */
 TalusStatus talus_ranks_init(TalusWorld *world);
 void talus_ranks_clear(TalusRanks *ranks);
+/* Releases the memory of messages, which is much after all bodies have been sent. */
+void talus_ranks_release_messages(TalusRanks *ranks);
 /* TALUS_OK if the world is whole, else a refusal of `what`. */
 TalusStatus talus_ranks_refuse(const TalusWorld *world, const char *what);
 
