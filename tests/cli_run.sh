@@ -17,7 +17,7 @@ contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(cat "$1")"; }
 small="hourglass --set bodies=100 --until 0.2 --every 0.05 --threads 1"
 
 # ---- --json: one object with these keys and nothing else ----
-keys="scene backend threads steps time bodies contacts wall_seconds cpu_seconds penetration mean \
+keys="scene backend ranks threads steps time bodies contacts wall_seconds cpu_seconds penetration mean \
 max overlap loaded mean p99 max kappa kinetic_energy iterations residual residual_max missed_steps projection_fallbacks \
 peak_memory_bytes hash"
 "$TALUS" run $small --no-out --json >run.json 2>table || fail "run --json: $(cat table)"
@@ -42,7 +42,7 @@ contains path.json '"scene": "hourglass"'
 [ "$(grep hash run.json)" = "$(grep hash path.json)" ] || fail "name and path give different hashes"
 
 # ---- --profile: a table of loops and one of memory; in JSON, too ----
-"$TALUS" run $small --no-out --profile >profile || fail "--profile: $(cat profile)"
+"$TALUS" run $small --set bodies=400 --until 0.5 --no-out --profile >profile || fail "--profile: $(cat profile)"
 contains profile "Time of the steps, by loop"
 grep -Eq '^  solve .*[a-z]:[a-z_]* +[0-9]+ +[0-9.]+ +[0-9.]+' profile || fail "no loop of the solve: $(cat profile)"
 contains profile "outside loops"

@@ -67,9 +67,16 @@ typedef struct TalusCommOps {
     bool (*route)(TalusComm *comm, const TalusMessage *send, int sends, TalusInbox *inbox);
 } TalusCommOps;
 
+/* What this rank has spent in calls, and what it has sent. Waiting for other ranks counts. */
+typedef struct TalusCommUse {
+    double reduce_seconds, broadcast_seconds, message_seconds;
+    int64_t messages, bytes; /* sent */
+} TalusCommUse;
+
 struct TalusComm {
     const TalusCommOps *ops;
     int rank, size;
+    TalusCommUse use;
 };
 
 /* comm NULL, or of one rank: nothing changes. */

@@ -91,6 +91,8 @@ typedef struct TalusRanks {
 bool talus_world_is_dealt(const TalusWorld *world);
 /* Returns the number of living bodies of all ranks. */
 int64_t talus_world_living(const TalusWorld *world);
+/* Sets the numbers of bodies that this rank owns and of contacts that it computes. */
+void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts);
 /* Prepares a new world. Refuses what several ranks cannot do yet. */
 TalusStatus talus_ranks_init(TalusWorld *world);
 void talus_ranks_clear(TalusRanks *ranks);
