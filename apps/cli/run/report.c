@@ -18,14 +18,6 @@ static double cpu_seconds(const struct rusage *use)
            1e-6 * (double)(use->ru_utime.tv_usec + use->ru_stime.tv_usec);
 }
 
-/* ru_maxrss is in kibibytes on Linux. */
-double run_peak_bytes(void)
-{
-    struct rusage use;
-    getrusage(RUSAGE_SELF, &use);
-    return 1024.0 * (double)use.ru_maxrss;
-}
-
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info)
 {
     tally->iterations += info->solve.iterations;

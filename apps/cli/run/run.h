@@ -95,7 +95,7 @@ typedef struct Run {
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
 /* ---- ranks.c: a run on several ranks ----
- * Rank 0 runs the session; the others do what it orders. The functions from run_agree to run_gather_shares are called by all
+ * Rank 0 runs the session; the others do what it orders. The functions from run_agree to run_gather are called by all
  * ranks, rank 0 calling run_order before. */
 typedef enum RunOrder {
     RUN_END,
@@ -119,13 +119,17 @@ TalusStatus run_divide(Run *run);
 TalusStatus run_make_step(Run *run, TalusStepInfo *info);
 /* Makes run->whole, on rank 0. */
 TalusStatus run_gather(Run *run);
-/* Makes run->share, on rank 0. */
-TalusStatus run_gather_shares(Run *run);
-/* Prints run->share as a table, or its extremes where ranks are many; writes it as JSON. */
-void run_print_shares(const Run *run, FILE *out);
-void run_write_shares(const Run *run, JsonOut *json);
 /* Rank 0: returns the world as a whole, valid until the next step; NULL after a failure. Gathers it if need be. */
 TalusWorld *run_get_whole(Run *run);
+
+/* ---- shares.c ---- */
+/* Returns the peak of the resident memory of this process, bytes. */
+double run_peak_bytes(void);
+/* Makes run->share, on rank 0. All ranks call it, as above. */
+TalusStatus run_gather_shares(Run *run);
+/* Print run->share as a table, or its extremes where ranks are many, and write it as JSON, if there is one. */
+void run_print_shares(const Run *run, FILE *out);
+void run_write_shares(const Run *run, JsonOut *json);
 
 /* ---- schedule.c ---- */
 /* Returns the length of the next step, s; 0 at the end of the run. */
@@ -208,8 +212,7 @@ void progress_resume(Progress *progress, const Run *run, double seconds);
 void progress_end(Progress *progress);
 
 /* ---- the end of a run ---- */
-/* Returns the peak of the resident memory of this process, bytes. */
-double run_peak_bytes(void);
+
 /* Writes the name of a scene: its path without folders and ".json". */
 void run_format_scene_name(const char *scene, char *name, size_t size);
 /* Writes the default directory of a run: out/NAME with the name of the scene, or out/sceneNAME if the name is empty or

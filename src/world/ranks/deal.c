@@ -496,3 +496,9 @@ TalusStatus talus_ranks_balance(TalusWorld *world)
         TALUS_TRY(look_at_shares(world, &due));
     return due ? deal_bodies(world) : TALUS_OK;
 }
+
+void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts)
+{
+    *bodies = world->bodies.counts.living;
+    *contacts = talus_world_contacts(world)->count;
+}

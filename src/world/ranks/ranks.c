@@ -14,12 +14,6 @@ int64_t talus_world_living(const TalusWorld *world)
     return world->bodies.counts.living + world->ranks.elsewhere;
 }
 
-void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts)
-{
-    *bodies = world->bodies.counts.living;
-    *contacts = talus_world_contacts(world)->count;
-}
-
 TalusStatus talus_ranks_refuse(const TalusWorld *world, const char *what)
 {
     if (!talus_world_is_dealt(world))

@@ -91,8 +91,6 @@ typedef struct TalusRanks {
 bool talus_world_is_dealt(const TalusWorld *world);
 /* Returns the number of living bodies of all ranks. */
 int64_t talus_world_living(const TalusWorld *world);
-/* Sets the numbers of bodies that this rank owns and of contacts that it computes. */
-void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts);
 /* Prepares a new world. Refuses what several ranks cannot do yet. */
 TalusStatus talus_ranks_init(TalusWorld *world);
 void talus_ranks_clear(TalusRanks *ranks);
@@ -111,6 +109,8 @@ static inline uint64_t talus_number_block(uint64_t number)
 int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number);
 
 /* ---- deal.c ---- */
+/* Sets the numbers of bodies that this rank owns and of contacts that it computes. */
+void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts);
 /* Before a step: deals the bodies anew if some ranks have much more to do than others. */
 TalusStatus talus_ranks_balance(TalusWorld *world);
 
