@@ -32,6 +32,9 @@ for n in 1 2 3 5; do
     passes $n test_comm
 done
 
+passes 3 test_part spheres_on,solvers_that_need
+passes 3 test_ranks a_heap_of_spheres
+
 # The last of three processes dies while the others wait for it: none stays, and mpirun says so.
 for how in kill 3 0; do
     TALUS_DIE=$how

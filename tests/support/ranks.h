@@ -29,4 +29,18 @@ static inline bool is_only_rank(void)
     if (is_only_rank()) \
     SKIP("one rank alone")
 
+static inline TalusStatus note_if_first(TalusComm *comm, void *first)
+{
+    *(bool *)first = talus_comm_rank(comm) == 0;
+    return TALUS_OK;
+}
+
+/* True in the process of rank 0, which has the results. All processes call it. */
+static inline bool is_first_process(void)
+{
+    bool first = true;
+    return !talus_mpi_is_launched() ||
+           (talus_ranks_run_mpi(note_if_first, &first) == TALUS_OK && first);
+}
+
 #endif
