@@ -17,6 +17,7 @@
 
 #include <limits.h>
 #include <mpi.h>
+#include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,6 +55,9 @@ static struct {
     Found *found;
     int founds, found_room;
 
+    bool waiting; /* the thread `waiter` is in a call of this module, and in MPI */
+    pthread_t waiter;
+
     bool left; /* this rank has left the run */
     int64_t own_mark;
     int marks;         /* that have come */
@@ -76,10 +80,12 @@ static bool is_started(void)
     return started;
 }
 
-/* Called when the process exits. In the middle of a run the other ranks would wait for this one for ever. */
+/* Called when the process exits. In the middle of a run the other ranks would wait for this one for ever. Where MPI itself
+ * ends the process, since another has been aborted, there is nothing left to do. */
 static void finish_mpi(void)
 {
-    if (getpid() != run.opened_by || is_ended()) /* a forked child runs exit handlers, too */
+    const bool by_mpi = run.waiting && pthread_equal(run.waiter, pthread_self());
+    if (getpid() != run.opened_by || by_mpi || is_ended()) /* a forked child runs this, too */
         return;
     if (run.running)
         MPI_Abort(run.comm, 1);
@@ -333,7 +339,7 @@ static int find_failed(void)
     return failed;
 }
 
-static void end_run(int *status, void *error, size_t bytes)
+static void do_end_run(int *status, void *error, size_t bytes)
 {
     const int mine[2] = {*status, !run.left};
     if (!run.left)
@@ -410,7 +416,8 @@ static bool receive_all(const TalusMessage *receive, int receives, bool *right)
     return true;
 }
 
-static bool transfer(const TalusMessage *send, int sends, const TalusMessage *receive, int receives)
+static bool do_transfer(const TalusMessage *send, int sends, const TalusMessage *receive,
+                        int receives)
 {
     bool right = true;
     if (run.left)
@@ -440,7 +447,7 @@ static void sort_found(void)
     run.found[at] = last;
 }
 
-static bool find(const TalusMessage *send, int sends, int count, TalusMessage *found)
+static bool do_find(const TalusMessage *send, int sends, int count, TalusMessage *found)
 {
     int tag;
     if (run.left)
@@ -465,7 +472,7 @@ static bool find(const TalusMessage *send, int sends, int count, TalusMessage *f
     return true;
 }
 
-static bool take(const TalusMessage *into, int count)
+static bool do_take(const TalusMessage *into, int count)
 {
     Found *found = run.found;
     for (int k = 0; k < count; k++)
@@ -473,6 +480,45 @@ static bool take(const TalusMessage *into, int count)
             begin(&into[k], &found++->handle);
     run.founds = 0;
     return await();
+}
+
+/* ---- the module's functions: as those above, with a note that MPI is entered ---- */
+
+static void enter(void)
+{
+    run.waiter = pthread_self();
+    run.waiting = true;
+}
+
+static bool finish(bool result)
+{
+    run.waiting = false;
+    return result;
+}
+
+static bool transfer(const TalusMessage *send, int sends, const TalusMessage *receive, int receives)
+{
+    enter();
+    return finish(do_transfer(send, sends, receive, receives));
+}
+
+static bool find(const TalusMessage *send, int sends, int count, TalusMessage *found)
+{
+    enter();
+    return finish(do_find(send, sends, count, found));
+}
+
+static bool take(const TalusMessage *into, int count)
+{
+    enter();
+    return finish(do_take(into, count));
+}
+
+static void end_run(int *status, void *error, size_t bytes)
+{
+    enter();
+    do_end_run(status, error, bytes);
+    finish(true);
 }
 
 static const TalusMpiModule module = {
