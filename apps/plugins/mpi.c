@@ -339,16 +339,26 @@ static int find_failed(void)
     return failed;
 }
 
+/* MPI's own waiting does not always give the processor to others. */
+static void wait_for(MPI_Request *request)
+{
+    for (int done = 0; !done; sched_yield())
+        MPI_Test(request, &done, MPI_STATUS_IGNORE);
+}
+
 static void do_end_run(int *status, void *error, size_t bytes)
 {
     const int mine[2] = {*status, !run.left};
+    MPI_Request request;
     if (!run.left)
         leave_after(run.call);
-    MPI_Allgather(mine, 2, MPI_INT, run.outcomes, 2, MPI_INT, run.comm);
+    MPI_Iallgather(mine, 2, MPI_INT, run.outcomes, 2, MPI_INT, run.comm, &request);
+    wait_for(&request);
     const int failed = find_failed();
     if (failed >= 0) {
         *status = run.outcomes[2 * failed];
-        MPI_Bcast(error, (int)bytes, MPI_BYTE, failed, run.comm);
+        MPI_Ibcast(error, (int)bytes, MPI_BYTE, failed, run.comm, &request);
+        wait_for(&request);
     }
     run.running = false;
 }
