@@ -42,6 +42,11 @@ done
 passes 3 test_part spheres_on,solvers_that_need
 passes 3 test_ranks a_heap_of_spheres
 
+# PETSc in the same processes: Debian's is of Open MPI
+case $TALUS_MPIEXEC in
+*mpirun*) [ ! -f "$TALUS_BUILD_DIR/talus_tao.so" ] || passes 2 test_solvers_tao petsc_and_ranks ;;
+esac
+
 # The last of three processes dies while the others wait for it: none stays, and mpirun says so.
 for how in kill 3 0; do
     TALUS_DIE=$how

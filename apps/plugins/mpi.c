@@ -110,8 +110,7 @@ static bool start_mpi(char text[TALUS_MPI_TEXT])
         return true;
     snprintf(text, TALUS_MPI_TEXT,
              run.ours ? "it does not grant MPI_THREAD_SERIALIZED"
-                      : "it was started here before, by the program or a tao-* solver, without "
-                        "MPI_THREAD_SERIALIZED; start the ranks first");
+                      : "the program has started it without MPI_THREAD_SERIALIZED");
     return false;
 }
 
