@@ -1,9 +1,9 @@
 /* plugins/tao.c - the module talus_tao.so: bound constrained quadratic programs by PETSc's TAO.
  *
  * PETSc requires MPI, which is started as a single process, without network and daemons (mpi_settings), unless mpirun has
- * started this process or ranks use MPI already; all PETSc objects are on PETSC_COMM_SELF. PETSc is kept from printing, aborting, catching signals and reading options files.
- * Errors of PETSc become texts in the result. The memory that PETSc allocates is counted. Only one thread may use the
- * module at a time. */
+ * started this process or ranks use MPI already; all PETSc objects are on PETSC_COMM_SELF. PETSc is kept from printing,
+ * aborting, catching signals and reading options files. Errors of PETSc become texts in the result. The memory that PETSc
+ * allocates is counted. Only one thread may use the module at a time. */
 #include "solvers/tao/tao_module.h"
 
 #include <dlfcn.h>
