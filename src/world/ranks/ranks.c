@@ -47,7 +47,7 @@ void talus_ranks_clear(TalusRanks *ranks)
         TALUS_RELEASE(ranks->to[r].slot, ranks->from[r].slot);
     talus_inbox_clear(&ranks->inbox);
     TALUS_RELEASE(ranks->to, ranks->from, ranks->owner, ranks->reach, ranks->list.id,
-                  ranks->list_before.id, ranks->contact, ranks->out);
+                  ranks->list_before.id, ranks->contact, ranks->out, ranks->near, ranks->exclusion);
 }
 
 void talus_ranks_release_messages(TalusRanks *ranks)

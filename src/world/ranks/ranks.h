@@ -9,6 +9,8 @@
  * changes the speed and never the result.
  *
  *     ranks.c   what such a world can do; owners of new bodies
+ *     near.c    bodies by their ids: those of all ranks, and copies
+ *     exclude.c pairs that do not collide
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     whole.c   a whole world becomes parts, and parts a whole
  *     halo.c    which bodies each rank needs from which other, and their copies
@@ -64,16 +66,31 @@ typedef struct TalusListSlots {
     uint64_t *id; /* [halo] */
 } TalusListSlots;
 
+/* A body of the halo. */
+typedef struct TalusNearBody {
+    uint64_t id;
+    int32_t slot;
+} TalusNearBody;
+
+/* A pair of bodies that do not collide while it has an exclusion; smaller id first. */
+typedef struct TalusExclusion {
+    uint64_t id[2];
+    int count;
+} TalusExclusion;
+
 typedef struct TalusRanks {
     TalusComm *comm;   /* NULL: the world is whole */
     int64_t elsewhere; /* living bodies that other ranks own */
     /* who owns new bodies */
     uint64_t newest_block; /* block of the newest number */
     int newest_owner;
-    uint64_t dealt; /* TalusBodyCounts.created when bodies were last dealt */
+    uint64_t dealt;            /* TalusBodyCounts.created when bodies were last dealt */
+    TalusExclusion *exclusion; /* [exclusions], the same on all ranks, sorted */
+    int exclusions;
     /* the halo */
     int halo;                 /* number of its bodies */
     int32_t *owner;           /* [halo] */
+    TalusNearBody *near;      /* [halo], by ascending ids */
     TalusSlotList *to, *from; /* [ranks] */
     TalusReach *reach;        /* [reaches]: of the bodies of this rank when the halo was made */
     int reaches;
@@ -107,6 +124,24 @@ static inline uint64_t talus_number_block(uint64_t number)
 
 /* Returns the rank that owns the new body with this number; numbers come in ascending order. */
 int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number);
+
+/* ---- near.c ---- */
+/* Gets the body with this id from the rank that has it; all ranks call this together. Fails on all of them if there is no
+ * such body. A whole world has all bodies. */
+TalusStatus talus_ranks_get_body(const TalusWorld *world, TalusBodyId id, TalusBodyRecord *out);
+/* Drops the impulses of the body's contacts on all ranks, which call this together (talus_world_drop_impulses). */
+void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id);
+/* After the halo has changed: lists it by ids. */
+TalusStatus talus_ranks_index_halo(TalusWorld *world);
+/* Returns the slot of the body or of its copy in the halo; -1: this rank has neither. Within a step. */
+int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id);
+
+/* ---- exclude.c ---- */
+/* Add and remove an exclusion of two bodies from collision; all ranks call these together. */
+TalusStatus talus_ranks_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);
+void talus_ranks_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
+/* After the halo has changed: sets TalusFilters.excluded to the pairs of which this rank has both bodies. */
+TalusStatus talus_ranks_place_exclusions(TalusWorld *world);
 
 /* ---- deal.c ---- */
 /* Sets the numbers of bodies that this rank owns and of contacts that it computes. */
