@@ -88,7 +88,8 @@ typedef struct TalusWorldDef {
     const char *backend;
     int threads; /* 0: one per processor */
     /* Ranks that make the world together (talus/comm.h), each with a part of its bodies; NULL: this process alone. Backend
-     * cpu only; without sleep, joints, drives, emitters, delayed batches, sinks, exclusions and probes so far. */
+     * cpu only; without sleep, joints, drives and exclusions so far. A call that names a body acts where the body is; all
+     * ranks get the same status and the same answer. */
     TalusComm *comm;
 } TalusWorldDef;
 

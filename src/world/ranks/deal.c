@@ -172,11 +172,11 @@ static void share_newest_owner(Deal *d)
 {
     double owner = -1.0;
     for (int k = 0; k < d->blocks; k++)
-        if (d->number[k] == d->ranks->newest_block)
+        if (d->number[k] == d->ranks->newest.block)
             owner = d->block[k].owner;
     talus_comm_find_maxima(d->ranks->comm, &owner, 1);
     if (owner >= 0.0)
-        d->ranks->newest_owner = (int)owner;
+        d->ranks->newest.owner = (int)owner;
 }
 
 /* ---- parcels ---- */

@@ -538,7 +538,7 @@ static TalusStatus renumber_contacts(TalusWorld *world)
     TALUS_THEN(status, TALUS_ALLOC(slot, (size_t)(list->own + list->halo) + 1, "halo"));
     if (status == TALUS_OK) {
         for (int i = 0; i < list->own; i++)
-            slot[i] = i;
+            slot[i] = i < own ? i : -1; /* a rollback has removed the body */
         for (int k = 0; k < list->halo; k++)
             slot[list->own + k] = find_place(place, ranks->halo, list->id[k]);
         world->engine.ops->renumber_contacts(world->engine.self, slot);

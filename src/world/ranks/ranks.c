@@ -54,9 +54,9 @@ int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number)
 {
     TalusRanks *ranks = &world->ranks;
     const uint64_t block = talus_number_block(number);
-    if (block != ranks->newest_block || number == 1) {
-        ranks->newest_block = block;
-        ranks->newest_owner = (int)(block % (uint64_t)talus_comm_size(ranks->comm));
+    if (block != ranks->newest.block || number == 1) {
+        ranks->newest.block = block;
+        ranks->newest.owner = (int)(block % (uint64_t)talus_comm_size(ranks->comm));
     }
-    return ranks->newest_owner;
+    return ranks->newest.owner;
 }

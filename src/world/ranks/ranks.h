@@ -9,6 +9,7 @@
  * changes the speed and never the result.
  *
  *     ranks.c   what such a world can do; owners of new bodies
+ *     ask.c     calls that name a body: its owner acts, and all ranks get the same answer
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     halo.c    which bodies each rank needs from which other, and their copies
  *     reach.c   where a body may touch others within a step
@@ -53,12 +54,16 @@ typedef struct TalusListSlots {
     uint64_t *id; /* [halo] */
 } TalusListSlots;
 
+/* Who owns new bodies. */
+typedef struct TalusNewOwners {
+    uint64_t block; /* of the newest number */
+    int owner;      /* of this block */
+} TalusNewOwners;
+
 typedef struct TalusRanks {
     TalusComm *comm;   /* NULL: the world is whole */
     int64_t elsewhere; /* living bodies that other ranks own */
-    /* who owns new bodies */
-    uint64_t newest_block; /* block of the newest number */
-    int newest_owner;
+    TalusNewOwners newest;
     uint64_t dealt; /* TalusBodyCounts.created when bodies were last dealt */
     /* the halo */
     int halo;                   /* number of its bodies */
@@ -92,6 +97,19 @@ static inline uint64_t talus_number_block(uint64_t number)
 
 /* Returns the rank that owns the new body with this number; numbers come in ascending order. */
 int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number);
+
+/* ---- ask.c ---- all ranks call these together; a world that is whole gets its own answer */
+/* Sets *slot to the slot of the living body with this id, -1 if another rank owns it; fails on all ranks if there is
+ * none. */
+TalusStatus talus_ranks_find_body(const TalusWorld *world, TalusBodyId id, int *slot);
+/* Returns the slot of the body with this id, or of its copy in the halo; -1: it is not here. Asks no other rank. */
+int talus_ranks_slot_here(const TalusWorld *world, TalusBodyId id);
+/* True if the body that talus_ranks_find_body has found is free or asleep; `slot` as found. */
+bool talus_ranks_body_is_dynamic(const TalusWorld *world, int slot);
+/* Replaces *value on all ranks by that of the owner, for which slot >= 0. */
+void talus_ranks_take_from_owner(const TalusWorld *world, int slot, double *value);
+/* Another rank removes a body: counts it, and drops it from the contact list. */
+void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id);
 
 /* ---- deal.c ---- */
 /* Before a step: deals the bodies anew if some ranks have much more to do than others. */
