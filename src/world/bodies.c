@@ -385,12 +385,10 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
             state->field[n] = (value); \
     } while (0)
 
-void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
+/* Copies the state of living bodies. */
+static void copy_state(const TalusBodies *b, TalusBodyState *state)
 {
-    const TalusBodies *b = &world->bodies;
     int n = 0;
-    if (state->position || state->velocity || state->spin || state->orientation)
-        talus_world_refresh(world, false);
     for (int i = 0; i < b->counts.slots; i++) {
         if (b->shape[i] < 0)
             continue;
@@ -407,4 +405,20 @@ void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
         STORE(fixed, !talus_slot_is_dynamic(b, i));
         n++;
     }
+}
+
+void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
+{
+    if (!talus_world_is_dealt(world)) {
+        if (state->position || state->velocity || state->spin || state->orientation)
+            talus_world_refresh(world, false);
+        copy_state(&world->bodies, state);
+        return;
+    }
+    TalusBodies all = {0};
+    if (talus_ranks_gather_bodies(world, &all) != TALUS_OK)
+        talus_log_to(&world->log, TALUS_LOG_WARNING, "world.look",
+                     "the bodies of other ranks could not be fetched: %s", talus_error());
+    copy_state(&all, state);
+    talus_bodies_clear(&all);
 }

@@ -2,7 +2,15 @@
 #ifndef TALUS_WORLD_CONTACTS_H
 #define TALUS_WORLD_CONTACTS_H
 
+#include "collide/contact.h"
+
 #include <talus/world.h>
+
+/* Returns the normal impulse of contact i on b, N s; below 0: the contact pulls. */
+double talus_normal_impulse(const TalusContactList *list, int i);
+/* Returns contact i of the list as callers see it; its point moves with body a. b: the number of its second body. */
+TalusContactState talus_contact_state(const TalusWorld *world, const TalusContactList *list, int i,
+                                      uint64_t b);
 
 /* Allocates *living_index, [slots]: the index of each living body among the living bodies, in the order of slots; 0 for
  * dead slots. The caller releases the array (talus_release). */

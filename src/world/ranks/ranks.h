@@ -12,6 +12,7 @@
  *     ask.c     calls that name a body: its owner acts, and all ranks get the same answer
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     halo.c    which bodies each rank needs from which other, and their copies
+ *     look.c    what a caller sees: bodies and contacts of all ranks, bodies that overlap
  *     reach.c   where a body may touch others within a step
  *     record.c  a body as it is sent */
 #ifndef TALUS_WORLD_RANKS_RANKS_H
@@ -22,6 +23,8 @@
 #include "engine/engine.h"
 
 #include <talus/world.h>
+
+struct TalusBodies;
 
 /* A body as it is sent. solved_* and changed: TalusSolvedMotions, once there are any. */
 typedef struct TalusBodyRecord {
@@ -127,6 +130,29 @@ TalusStatus talus_ranks_widen_halo(TalusWorld *world, const TalusDetectOptions *
 TalusStatus talus_ranks_snapshot(TalusWorld *world);
 void talus_ranks_rollback(TalusWorld *world);
 
+/* The bodies that talus_ranks_make_halo has in the halo, but the contacts of the engine's list keep their slots. For a
+ * world whose contacts nobody uses. */
+TalusStatus talus_ranks_gather_halo(TalusWorld *world, const TalusDetectOptions *options);
+
+/* ---- look.c ---- all ranks call these together; the world must have other ranks */
+/* A contact of some rank. */
+typedef struct TalusSharedContact {
+    TalusContactState state;
+    double impulse;  /* N s: normal */
+    int32_t run, at; /* of the contact list of its rank: run, index */
+} TalusSharedContact;
+
+/* Sets *out to the living bodies of all ranks, by ascending numbers, in arrays that the caller clears. */
+TalusStatus talus_ranks_gather_bodies(const TalusWorld *world, struct TalusBodies *out);
+/* Sets *out to an array, which the caller releases, of the contacts of all ranks between living bodies, in the order of the
+ * list of one rank. */
+TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedContact **out,
+                                        int *count);
+/* Sets *copy to a world with copies of the bodies and, in its halo, those of other ranks that overlap free ones; all else
+ * is the world's own. For talus_ranks_drop_copy. */
+TalusStatus talus_ranks_copy_with_halo(const TalusWorld *world, TalusWorld **copy);
+void talus_ranks_drop_copy(TalusWorld *copy);
+
 /* ---- reach.c ---- */
 /* A box along the axes; empty if lo > hi. */
 typedef struct TalusReachBox {
@@ -141,8 +167,9 @@ TalusReachBox talus_reach_of(const TalusWorld *world, int slot, const TalusDetec
 /* ---- record.c ---- */
 /* Writes the body in `slot`, without solved motions, which become 0. */
 void talus_body_pack(const TalusWorld *world, int slot, TalusBodyRecord *out);
-/* Writes the record to `slot`, which the arrays have, but for the solved motions. Fails if memory for its force is
- * lacking. */
+/* Writes the record to `slot`, which the arrays have, but for forces and solved motions. */
+void talus_body_store(struct TalusBodies *bodies, const TalusBodyRecord *record, int slot);
+/* The same for a world, with the force. Fails if memory for the force is lacking. */
 TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *record, int slot);
 
 #endif

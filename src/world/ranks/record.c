@@ -28,9 +28,8 @@ void talus_body_pack(const TalusWorld *world, int slot, TalusBodyRecord *out)
     out->mobility = b->mobility[slot];
 }
 
-TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *r, int slot)
+void talus_body_store(TalusBodies *b, const TalusBodyRecord *r, int slot)
 {
-    TalusBodies *b = &world->bodies;
     b->id[slot] = r->id;
     b->position[slot] = r->position;
     b->velocity[slot] = r->velocity;
@@ -44,5 +43,10 @@ TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *r, int s
     b->tag[slot] = r->tag;
     b->group[slot] = r->group;
     b->mobility[slot] = r->mobility;
+}
+
+TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *r, int slot)
+{
+    talus_body_store(&world->bodies, r, slot);
     return talus_slot_set_force(world, slot, r->force, r->torque);
 }
