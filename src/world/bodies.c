@@ -368,8 +368,8 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
     if (!talus_finite3(velocity) || !talus_finite3(spin))
         return talus_reject("body %" PRIu64 ": the velocity is not finite", id.number);
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
+    talus_slot_wake(world, slot);
     if (slot >= 0) {
-        talus_slot_wake(world, slot);
         world->exchange_kinetic -= talus_slot_kinetic(world, slot);
         world->bodies.velocity[slot] = velocity;
         world->bodies.spin[slot] = spin;

@@ -46,10 +46,9 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
                             id.number);
     if (!isfinite(talus_norm(force)) || !isfinite(talus_norm(torque)))
         return talus_reject("body %" PRIu64 ": the force is not finite", id.number);
-    if (slot >= 0) {
-        talus_slot_wake(world, slot);
+    talus_slot_wake(world, slot);
+    if (slot >= 0)
         status = talus_slot_set_force(world, slot, force, torque);
-    }
     return talus_comm_agree(world->ranks.comm, status);
 }
 

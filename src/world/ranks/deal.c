@@ -300,8 +300,11 @@ static TalusStatus replace_bodies(TalusWorld *world, const TalusBodyRecord *cons
     b->counts.slots = b->counts.living = b->counts.first_free = count;
     b->counts.general = 0;
     world->forces.count = 0;
+    world->sleep.slots = world->sleep.asleep = 0;
+    TALUS_TRY(talus_sleep_reserve(world));
     for (int i = 0; i < count; i++) {
         TALUS_TRY(talus_body_unpack(world, record[i], i));
+        world->sleep.asleep += talus_slot_is_asleep(b, i);
         b->counts.general += talus_slot_is_dynamic(b, i) && !talus_slot_is_sphere(world, i);
     }
     world->ranks.elsewhere = all - count;

@@ -157,6 +157,7 @@ static TalusStatus copy_bodies(TalusWorld *copy)
     const size_t slots = (size_t)from.counts.slots, size = (size_t)talus_comm_size(copy->def.comm);
     copy->bodies = (TalusBodies){0};
     copy->forces = (TalusForces){0};
+    copy->sleep = (TalusSleep){0};
     copy->ranks = (TalusRanks){.comm = copy->ranks.comm};
     TALUS_TRY(TALUS_ALLOC(copy->ranks.to, size, "ranks"));
     TALUS_TRY(TALUS_ALLOC(copy->ranks.from, size, "ranks"));
@@ -188,6 +189,7 @@ void talus_ranks_drop_copy(TalusWorld *copy)
 {
     talus_bodies_clear(&copy->bodies);
     talus_forces_clear(copy);
+    talus_sleep_clear(copy);
     talus_ranks_clear(&copy->ranks);
     talus_release(copy);
 }

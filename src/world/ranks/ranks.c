@@ -35,8 +35,6 @@ TalusStatus talus_ranks_init(TalusWorld *world)
                           "backend %s does not work on several ranks; "
                           "backend cpu does",
                           world->def.backend);
-    if (world->def.sleep_speed > 0.0)
-        TALUS_TRY(talus_ranks_refuse(world, "sleeping bodies"));
     TALUS_TRY(TALUS_ALLOC(ranks->to, size, "ranks"));
     return TALUS_ALLOC(ranks->from, size, "ranks");
 }

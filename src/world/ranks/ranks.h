@@ -13,6 +13,7 @@
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     halo.c    which bodies each rank needs from which other, and their copies
  *     look.c    what a caller sees: bodies and contacts of all ranks, bodies that overlap
+ *     rest.c    islands of bodies that fall asleep together
  *     reach.c   where a body may touch others within a step
  *     record.c  a body as it is sent */
 #ifndef TALUS_WORLD_RANKS_RANKS_H
@@ -33,6 +34,8 @@ typedef struct TalusBodyRecord {
     TalusQuat orientation;
     double mass, radius, size;
     int32_t shape, material, tag;
+    int32_t calm;    /* TalusSleep */
+    uint64_t island; /* TalusSleep.label of a sleeping body */
     uint16_t group;
     uint8_t mobility, changed;
 } TalusBodyRecord;
@@ -152,6 +155,15 @@ TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedCont
  * is the world's own. For talus_ranks_drop_copy. */
 TalusStatus talus_ranks_copy_with_halo(const TalusWorld *world, TalusWorld **copy);
 void talus_ranks_drop_copy(TalusWorld *copy);
+
+/* ---- rest.c ---- */
+/* Replaces the array of numbers, from talus_alloc, by one with those of all ranks. */
+TalusStatus talus_ranks_gather_numbers(TalusComm *comm, uint64_t **number, int64_t *count);
+/* Joins the islands of all ranks. island[slot], for own free bodies and those of the halo: slot that stands for the island as
+ * this rank knows it. restless[island[slot]]: some rank has set it. Writes label[slot] for own free bodies: the smallest number
+ * of the whole island. */
+TalusStatus talus_ranks_join_islands(const TalusWorld *world, const int32_t *island,
+                                     uint8_t *restless, uint64_t *label);
 
 /* ---- reach.c ---- */
 /* A box along the axes; empty if lo > hi. */
