@@ -1,4 +1,4 @@
-/* world/bodies.c - adding and removing bodies, and their state as arrays.
+/* world/bodies.c - adding and removing bodies.
  *
  * A batch is checked as a whole before anything changes, so a call that fails leaves the world unchanged. New bodies
  * take dead slots in increasing order, then slots behind the last. The slot of a body depends on the sequence of
@@ -377,48 +377,4 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
     }
     talus_ranks_take_from_owner(world, slot, &world->exchange_kinetic);
     return TALUS_OK;
-}
-
-#define STORE(field, value)            \
-    do {                               \
-        if (state->field)              \
-            state->field[n] = (value); \
-    } while (0)
-
-/* Copies the state of living bodies. */
-static void copy_state(const TalusBodies *b, TalusBodyState *state)
-{
-    int n = 0;
-    for (int i = 0; i < b->counts.slots; i++) {
-        if (b->shape[i] < 0)
-            continue;
-        STORE(id, talus_slot_id(b, (uint32_t)i));
-        STORE(position, b->position[i]);
-        STORE(velocity, b->velocity[i]);
-        STORE(spin, b->spin[i]);
-        STORE(orientation, b->orientation[i]);
-        STORE(radius, b->radius[i]);
-        STORE(mass, b->mass[i]);
-        STORE(shape, b->shape[i]);
-        STORE(material, b->material[i]);
-        STORE(tag, b->tag[i]);
-        STORE(fixed, !talus_slot_is_dynamic(b, i));
-        n++;
-    }
-}
-
-void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
-{
-    if (!talus_world_is_dealt(world)) {
-        if (state->position || state->velocity || state->spin || state->orientation)
-            talus_world_refresh(world, false);
-        copy_state(&world->bodies, state);
-        return;
-    }
-    TalusBodies all = {0};
-    if (talus_ranks_gather_bodies(world, &all) != TALUS_OK)
-        talus_log_to(&world->log, TALUS_LOG_WARNING, "world.look",
-                     "the bodies of other ranks could not be fetched: %s", talus_error());
-    copy_state(&all, state);
-    talus_bodies_clear(&all);
 }

@@ -12,6 +12,22 @@ double talus_normal_impulse(const TalusContactList *list, int i);
 TalusContactState talus_contact_state(const TalusWorld *world, const TalusContactList *list, int i,
                                       uint64_t b);
 
+/* Sums of normal forces by body; force and touching may be NULL. */
+typedef struct TalusForceSums {
+    double *force;
+    int *touching;
+    TalusForceSummary summary;
+    double impulse; /* N s: sum of the loaded contacts */
+} TalusForceSums;
+
+/* Starts sums for `bodies` bodies. */
+TalusForceSums talus_force_sums_begin(const TalusWorld *world, int bodies, double *force,
+                                      int *touching);
+/* Counts a contact; if it is loaded, adds its normal impulse over summary.length to the forces of both bodies, whose
+ * indices are a and b. */
+void talus_force_sums_add(TalusForceSums *sums, double impulse, int a, int b);
+TalusForceSummary talus_force_sums_end(const TalusForceSums *sums);
+
 /* Allocates *living_index, [slots]: the index of each living body among the living bodies, in the order of slots; 0 for
  * dead slots. The caller releases the array (talus_release). */
 TalusStatus talus_living_indices(const TalusWorld *world, int **living_index);
