@@ -108,8 +108,9 @@ static void put_walls_last(TestProblem *p)
     p->def.contacts = all;
 }
 
-static const char *const solvers[] = {"apgd",     "jacobi", "spg",    "lbfgs-fb",
-                                      "anderson", "mprgp",  "kucera", "pgd"};
+static const char *const solvers[] = {
+    "apgd", "jacobi", "spg", "lbfgs-fb", "anderson", "mprgp", "kucera", "pgd", "gs", "gs:omega=1.5",
+    "gs:metric=trace,coupling=off,rho=0.9", "gs-coulomb", "bgs", "gs-disc", "nscd"};
 
 static void compare_all(const char *name, const TestProblem *p, TalusFrictionLaw law,
                         const TalusSolveOptions *options)
@@ -157,6 +158,8 @@ TEST(single_precision_on_ranks_of_threads)
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &whole));
     compare_solves("single", whole, "apgd", &options);
     compare_solves("single", whole, "lbfgs-fb", &options);
+    compare_solves("single", whole, "gs", &options);
+    compare_solves("single", whole, "gs:omega=1.5", &options);
     talus_problem_destroy(whole);
     free_test_problem(&p);
 }
@@ -208,7 +211,7 @@ TEST(solvers_that_need_the_whole_problem_say_so)
     TalusProblem *whole, *given;
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &whole));
     REQUIRE_OK(talus_problem_create(&matrix.def, NULL, &given));
-    check_refused(whole, "gs", "needs the whole problem");
+    check_refused(whole, "gs:order=forward", "needs the whole problem");
     check_refused(whole, "prox", "needs the whole problem");
     check_refused(whole, "auto", "needs the whole problem");
     check_refused(given, "apgd", "explicit matrix");

@@ -39,11 +39,12 @@ const char *talus_outcome_name(TalusOutcome outcome)
 
 /* ---- what solvers take ---- */
 
-/* Fails for a rank's part of a problem (problem/part.h) unless the solver needs products alone: others, and those that plan
- * by the problem's size, need the whole problem. */
+/* Fails for a rank's part of a problem (problem/part.h) unless the solver needs products alone or sweeps by colours: others,
+ * and those that plan by the problem's size, need the whole problem. */
 static TalusStatus check_part(const TalusSolver *s, const TalusProblem *problem)
 {
-    if (!problem->op.halo || s->type->through_products)
+    if (!problem->op.halo || s->type->through_products ||
+        (s->type->on_parts && s->type->on_parts(s->params)))
         return TALUS_OK;
     return talus_solver_fail(s->type->name, TALUS_ERR_UNSUPPORTED,
                              "it needs the whole problem, and this rank has a part of it");
