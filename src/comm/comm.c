@@ -112,6 +112,13 @@ double talus_comm_share(TalusComm *comm, double value)
     return (double)NAN;
 }
 
+TalusStatus talus_comm_broadcast(TalusComm *comm, void *data, size_t bytes)
+{
+    if (is_alone(comm) || comm->ops->broadcast(comm, 0, data, bytes))
+        return TALUS_OK;
+    return fail_broken();
+}
+
 TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int sends,
                                 const TalusMessage *receive, int receives)
 {

@@ -109,7 +109,8 @@ static TalusStatus colour_all(const TalusOperator *op, TalusColouring *c)
 {
     int64_t left = op->blocks - talus_colour_start(op, c);
     int waiting = list_waiting(op, c);
-    int64_t all[2] = {1, 0}; /* of all ranks: contacts without a class; coloured in the last round */
+    int64_t all[2] = {1,
+                      0}; /* of all ranks: contacts without a class; coloured in the last round */
     while (all[0] > 0) {
         int64_t coloured = all[1] == 0 ? talus_colour_pass(op, c) : 0;
         exchange_fronts(op, c);

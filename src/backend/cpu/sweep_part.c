@@ -164,9 +164,8 @@ static TalusStatus place_tail(const TalusOperator *op, const uint8_t *is_tail, c
         if (!is_tail[i])
             continue;
         const TailRecord own = make_record(op, i);
-        while (at < tail->count &&
-               (tail->record[at].run != own.run || tail->record[at].a != own.a ||
-                tail->record[at].b != own.b))
+        while (at < tail->count && (tail->record[at].run != own.run ||
+                                    tail->record[at].a != own.a || tail->record[at].b != own.b))
             at++;
         if (at == tail->count)
             return talus_fail(TALUS_ERR_ARGUMENT,
@@ -338,8 +337,7 @@ TalusStatus talus_sweep_plan_part(TalusSweep *sweep, bool heavy_together)
     TALUS_THEN(status, set_heavy_phase(sweep, heavy_together));
     if (status == TALUS_OK) {
         status = plan_messages(op, part);
-        TALUS_THEN(status,
-                   TALUS_GROW(part->exchanges, (size_t)part->phases + 1, 0, "messages"));
+        TALUS_THEN(status, TALUS_GROW(part->exchanges, (size_t)part->phases + 1, 0, "messages"));
         TALUS_THEN(status, TALUS_GROW(part->tail_start, (size_t)part->levels + 2, 0, "levels"));
         status = talus_comm_agree(op->halo->comm, status);
     }
@@ -398,8 +396,8 @@ void talus_sweep_bring(const TalusSweep *sweep, int phase, void *velocity, size_
     const int sends = sent[neighbours] - sent[0], receives = received[neighbours] - received[0];
     TalusMessage *send = part->message, *receive = send + neighbours;
     for (int k = 0; k < sends; k++)
-        memcpy(part->out + (size_t)k * bytes,
-               record + (size_t)part->send.body[sent[0] + k] * bytes, bytes);
+        memcpy(part->out + (size_t)k * bytes, record + (size_t)part->send.body[sent[0] + k] * bytes,
+               bytes);
     const int out = lay_out_messages(halo, &part->send, phase, bytes, part->out, send);
     const int in = lay_out_messages(halo, &part->receive, phase, bytes, part->in, receive);
     if (talus_comm_exchange(halo->comm, send, out, receive, in) != TALUS_OK)

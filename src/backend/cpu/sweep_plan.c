@@ -462,8 +462,8 @@ static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
     TALUS_TRY(talus_sweep_colour(sweep));
     TALUS_TRY(talus_sweep_plan_part(sweep, true));
     const double general = talus_all_general(op);
-    sweep->is_single = sweep->options.single && (talus_all_blocks(op) > general ||
-                                                 (general > 0.0 && op->inverse_inertia));
+    sweep->is_single = sweep->options.single &&
+                       (talus_all_blocks(op) > general || (general > 0.0 && op->inverse_inertia));
     TALUS_TRY(talus_comm_agree(talus_operator_comm(op), reserve_colours(sweep)));
     if (sweep->is_single)
         talus_single_start(sweep);

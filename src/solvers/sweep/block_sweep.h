@@ -44,10 +44,10 @@ TalusStatus talus_block_sweep_solve(TalusSolve *solve);
 bool talus_block_sweep_is_coloured(const void *params);
 
 /* Fields of TalusSolverType of these solvers; local: the TalusOneSolver that solves one contact. */
-#define TALUS_BLOCK_SWEEP(local)                                                 \
-    .solve = talus_block_sweep_solve, .variant = &(const TalusOneSolver){local}, \
-    .params = talus_block_sweep_params, .param_count = TALUS_BLOCK_SWEEP_PARAMS, \
-    .param_size = sizeof(TalusBlockSweepParams),                                 \
-    .on_parts = talus_block_sweep_is_coloured, TALUS_SWEEP_FIELDS
+#define TALUS_BLOCK_SWEEP(local)                                                            \
+    .solve = talus_block_sweep_solve, .variant = &(const TalusOneSolver){local},            \
+    .params = talus_block_sweep_params, .param_count = TALUS_BLOCK_SWEEP_PARAMS,            \
+    .param_size = sizeof(TalusBlockSweepParams), .on_parts = talus_block_sweep_is_coloured, \
+    TALUS_SWEEP_FIELDS
 
 #endif
