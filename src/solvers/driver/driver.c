@@ -318,7 +318,8 @@ static TalusStatus run_gathered(TalusSolve *solve, TalusSolver *s, int limit)
         options.max_seconds = fmax(options.max_seconds - talus_solve_elapsed(solve), DBL_MIN);
     solve->op = solve->problem->solver_op;
     solve->gamma = solve->problem->solver_gamma;
-    TALUS_TRY(talus_solver_solve_gathered(s, solve->problem, &options, &of_root));
+    TALUS_TRY(
+        talus_solver_solve_gathered(s, solve->problem, &options, &of_root, talus_solver_solve));
     add_gathered(solve, &of_root);
     solve->info->seconds = talus_solve_elapsed(solve);
     return TALUS_OK;
@@ -446,7 +447,7 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     problem->scratch.velocity_of = NULL;
     TALUS_TRY(check_options(options, problem));
     if (talus_solver_gathers(s, problem))
-        return talus_solver_solve_gathered(s, problem, options, info);
+        return talus_solver_solve_gathered(s, problem, options, info, talus_solver_solve);
     talus_solver_set_backend(s, problem->backend);
     const bool planned = s->type->plan != NULL;
     const int stages = planned ? s->type->plan(problem, options, stage) : 1;

@@ -39,11 +39,12 @@ static TalusStatus deal_certificate(const TalusGather *gather, TalusProblem *par
 
 /* Solves on rank 0 and deals the results. */
 static TalusStatus solve_and_deal(TalusSolver *s, const TalusGather *gather, TalusProblem *part,
-                                  const TalusSolveOptions *options, TalusSolveInfo *info)
+                                  const TalusSolveOptions *options, TalusSolveInfo *info,
+                                  TalusSolveFn *solve)
 {
     TalusComm *comm = gather->comm;
     TalusProblem *whole = gather->whole;
-    TalusStatus status = whole ? talus_solver_solve(s, whole, options, info) : TALUS_OK;
+    TalusStatus status = whole ? solve(s, whole, options, info) : TALUS_OK;
     TALUS_TRY(share_status(s, comm, status));
     TALUS_TRY(talus_comm_broadcast(comm, info, sizeof *info));
     info->solver = s->type->name;
@@ -52,7 +53,8 @@ static TalusStatus solve_and_deal(TalusSolver *s, const TalusGather *gather, Tal
 }
 
 TalusStatus talus_solver_solve_gathered(TalusSolver *s, TalusProblem *part,
-                                        const TalusSolveOptions *options, TalusSolveInfo *info)
+                                        const TalusSolveOptions *options, TalusSolveInfo *info,
+                                        TalusSolveFn *solve)
 {
     TalusComm *comm = part->op.halo->comm;
     TalusGather *gather;
@@ -61,7 +63,7 @@ TalusStatus talus_solver_solve_gathered(TalusSolver *s, TalusProblem *part,
                                  "it needs the whole problem, and the observer of a rank sees a "
                                  "part of it");
     TALUS_TRY(talus_gather_create(part, part->gamma, &gather));
-    TalusStatus status = solve_and_deal(s, gather, part, options, info);
+    TalusStatus status = solve_and_deal(s, gather, part, options, info, solve);
     part->scratch.velocity_of = NULL;
     talus_gather_destroy(gather);
     return status;
