@@ -56,7 +56,6 @@ static inline TalusStatus run_rank(TalusComm *comm, void *context)
     TalusWorld *world = NULL;
     def.comm = comm;
     def.threads = run->threads;
-    def.solver = "apgd";
     TalusStatus status = run->make(&def, &world);
     for (int k = 0; status == TALUS_OK && k < run->steps; k++)
         status = make_step(comm, world, run, k);
