@@ -51,6 +51,8 @@ typedef struct Search {
     int messages;
     uint32_t *sent;   /* [slots]: 1 + the last rank to whom the body is sent */
     uint8_t *jointed; /* [slots]: 1 if the body has joints */
+    int32_t *large;   /* [larges]: slots of large bodies, and of those with joints */
+    int larges;
 } Search;
 
 /* ---- boxes ---- */
@@ -182,6 +184,13 @@ static bool is_large(const Search *s, int slot)
 {
     const Cells c = cells_of(s, &s->box[slot]);
     return count_cells(&c) == MANY_CELLS;
+}
+
+static void find_large(Search *s)
+{
+    for (int i = 0; i < s->slots; i++)
+        if (is_living(s, i) && (s->jointed[i] || is_large(s, i)))
+            s->large[s->larges++] = i;
 }
 
 /* Returns one number for a cell. */
@@ -338,23 +347,25 @@ static TalusStatus add_to_list(TalusSlotList *list, int slot)
     return TALUS_OK;
 }
 
-/* True if rank `to`, which has made this request, needs the body; request NULL: it has made none. Joints are known to all
- * ranks (joint/joint_ranks.c). */
-static bool is_needed(const Search *s, int slot, int to, const Request *request)
-{
-    const TalusReachBox *box = &s->box[slot];
-    return s->jointed[slot] || (overlap(s, box, &s->need[to]) &&
-                                (is_large(s, slot) || (request && is_requested(s, box, request))));
-}
-
-/* Adds the bodies that rank `to` needs to its list, if they are not there already. */
+/* Adds the bodies that rank `to` needs to its list, if they are not there already: large ones and those with joints, which
+ * all ranks know (joint/joint_ranks.c), then those that it has asked for; request NULL: none. Most ranks ask for none, so
+ * that few bodies are looked at for them. */
 static TalusStatus list_bodies(Search *s, int to, const Request *request)
 {
+    const uint32_t mark = (uint32_t)to + 1;
     TalusSlotList *list = &s->ranks->to[to];
     for (int k = 0; k < list->count; k++)
-        s->sent[list->slot[k]] = (uint32_t)to + 1;
-    for (int i = 0; i < s->slots; i++)
-        if (is_living(s, i) && s->sent[i] != (uint32_t)to + 1 && is_needed(s, i, to, request))
+        s->sent[list->slot[k]] = mark;
+    for (int k = 0; k < s->larges; k++) {
+        const int i = s->large[k];
+        if (s->sent[i] == mark || !(s->jointed[i] || overlap(s, &s->box[i], &s->need[to])))
+            continue;
+        s->sent[i] = mark;
+        TALUS_TRY(add_to_list(list, i));
+    }
+    for (int i = 0; request && i < s->slots; i++)
+        if (is_living(s, i) && s->sent[i] != mark && overlap(s, &s->box[i], &s->need[to]) &&
+            is_requested(s, &s->box[i], request))
             TALUS_TRY(add_to_list(list, i));
     return TALUS_OK;
 }
@@ -507,8 +518,8 @@ static TalusStatus open_search(Search *s)
     const size_t slots = (size_t)s->slots, size = (size_t)s->size;
     TALUS_TRY(TALUS_ALLOC(s->box, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->sent, slots + 1, "halo"));
-    TALUS_TRY(TALUS_ALLOC(s->jointed, slots + 1, "halo"));
-    talus_joints_mark_own(s->world, s->jointed);
+    TALUS_TRY(TALUS_ALLOC(s->large, slots + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->message, size, "messages"));
     TALUS_TRY(TALUS_ALLOC(s->need, 2 * size, "halo"));
     s->offer = s->need + size;
     return talus_ranks_note_reaches(s->world, s->options, s->motions);
@@ -538,13 +549,17 @@ static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *
                 .slots = world->bodies.counts.slots,
                 .rank = talus_comm_rank(ranks->comm),
                 .size = talus_comm_size(ranks->comm)};
-    TALUS_TRY(talus_comm_agree(ranks->comm, TALUS_ALLOC(s.message, (size_t)s.size, "messages")));
-    const bool search =
-        talus_comm_any(ranks->comm, !talus_ranks_halo_serves(world, options, motions));
-    if (search && !add)
-        empty_halo(ranks);
-    TalusStatus status = search ? search_bodies(&s) : resend_bodies(&s);
-    TALUS_RELEASE(s.box, s.sent, s.jointed, s.message, s.need, s.cell);
+    TalusStatus status = talus_comm_agree(ranks->comm, open_search(&s));
+    if (status == TALUS_OK) {
+        find_boxes(&s);
+        share_bounds(&s);
+        status = choose_cells(&s);
+    }
+    if (status == TALUS_OK)
+        find_large(&s);
+    TALUS_THEN(status, send_requests(&s));
+    TALUS_THEN(status, send_bodies(&s));
+    TALUS_RELEASE(s.box, s.sent, s.large, s.message, s.need, s.cell);
     TALUS_TRY(status);
     return talus_comm_agree(ranks->comm, settle_halo(world));
 }
