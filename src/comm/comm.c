@@ -140,6 +140,8 @@ double talus_comm_share(TalusComm *comm, double value)
     return (double)NAN;
 }
 
+TalusStatus talus_comm_broadcast(TalusComm *comm, int root, void *data, size_t bytes)
+{
     return is_alone(comm) || broadcast(comm, root, data, bytes) ? TALUS_OK : fail_broken();
 }
 

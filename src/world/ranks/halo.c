@@ -519,7 +519,8 @@ static TalusStatus open_search(Search *s)
     TALUS_TRY(TALUS_ALLOC(s->box, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->sent, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->large, slots + 1, "halo"));
-    TALUS_TRY(TALUS_ALLOC(s->message, size, "messages"));
+    TALUS_TRY(TALUS_ALLOC(s->jointed, slots + 1, "halo"));
+    talus_joints_mark_own(s->world, s->jointed);
     TALUS_TRY(TALUS_ALLOC(s->need, 2 * size, "halo"));
     s->offer = s->need + size;
     return talus_ranks_note_reaches(s->world, s->options, s->motions);
@@ -532,6 +533,7 @@ static TalusStatus search_bodies(Search *s)
     find_boxes(s);
     share_bounds(s);
     TALUS_TRY(choose_cells(s));
+    find_large(s);
     TALUS_TRY(send_requests(s));
     return send_bodies(s);
 }
@@ -549,17 +551,13 @@ static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *
                 .slots = world->bodies.counts.slots,
                 .rank = talus_comm_rank(ranks->comm),
                 .size = talus_comm_size(ranks->comm)};
-    TalusStatus status = talus_comm_agree(ranks->comm, open_search(&s));
-    if (status == TALUS_OK) {
-        find_boxes(&s);
-        share_bounds(&s);
-        status = choose_cells(&s);
-    }
-    if (status == TALUS_OK)
-        find_large(&s);
-    TALUS_THEN(status, send_requests(&s));
-    TALUS_THEN(status, send_bodies(&s));
-    TALUS_RELEASE(s.box, s.sent, s.large, s.message, s.need, s.cell);
+    TALUS_TRY(talus_comm_agree(ranks->comm, TALUS_ALLOC(s.message, (size_t)s.size, "messages")));
+    const bool search =
+        talus_comm_any(ranks->comm, !talus_ranks_halo_serves(world, options, motions));
+    if (search && !add)
+        empty_halo(ranks);
+    TalusStatus status = search ? search_bodies(&s) : resend_bodies(&s);
+    TALUS_RELEASE(s.box, s.sent, s.large, s.jointed, s.message, s.need, s.cell);
     TALUS_TRY(status);
     return talus_comm_agree(ranks->comm, settle_halo(world));
 }

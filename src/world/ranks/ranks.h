@@ -108,6 +108,7 @@ typedef struct TalusRanks {
     TalusSlotList *to, *from; /* [ranks] */
     TalusReach *reach;        /* [reaches]: of the bodies of this rank when the halo was made */
     int reaches;
+    uint64_t joints;            /* TalusJoints.created at that time */
     TalusListSlots list;        /* of the engine's contacts */
     TalusListSlots list_before; /* of their snapshot */
     /* Contacts that came with bodies, until the next halo is there; `moved`: bodies have changed ranks since then. */

@@ -80,7 +80,7 @@ bool talus_ranks_halo_serves(const TalusWorld *world, const TalusDetectOptions *
 {
     const TalusRanks *ranks = &world->ranks;
     const int slots = world->bodies.counts.slots;
-    if (ranks->moved || ranks->reaches != slots)
+    if (ranks->moved || ranks->reaches != slots || ranks->joints != world->joints.created)
         return false;
     for (int i = 0; i < slots; i++) {
         const TalusReach *then = &ranks->reach[i];
@@ -107,5 +107,6 @@ TalusStatus talus_ranks_note_reaches(TalusWorld *world, const TalusDetectOptions
         ranks->reach[i] = world->bodies.shape[i] >= 0 ? talus_reach_of(world, i, options, motions)
                                                       : (TalusReach){0};
     ranks->reaches = slots;
+    ranks->joints = world->joints.created; /* whose bodies are in all halos */
     return TALUS_OK;
 }
