@@ -28,7 +28,8 @@ typedef struct Result {
     double *gamma; /* [size] of the whole problem */
 } Result;
 
-static bool is_first; /* this process has the results, set by main */
+static bool is_first;           /* this process has the results, set by main */
+static int short_solve = SHORT; /* iterations; fewer under mpirun */
 
 /* A solve of parts. */
 typedef struct Job {
@@ -134,7 +135,7 @@ TEST(spheres_on_ranks_of_threads)
     TestProblem p = make_heap(&(HeapOptions){41, 10, 10, 9, 0.4, 1e-3, 0.0});
     TalusSolveOptions options = talus_solve_options_default();
     put_walls_last(&p);
-    options.max_iterations = SHORT;
+    options.max_iterations = short_solve;
     compare_all("spheres", &p, TALUS_LAW_CCP, &options);
     free_test_problem(&p);
 }
@@ -144,7 +145,7 @@ TEST(exact_friction_on_ranks_of_threads)
     TestProblem p = make_heap(&(HeapOptions){42, 10, 10, 8, 0.4, 1e-3, 0.0});
     TalusSolveOptions options = talus_solve_options_default();
     put_walls_last(&p);
-    options.max_iterations = SHORT;
+    options.max_iterations = short_solve;
     compare_all("coulomb", &p, TALUS_LAW_COULOMB, &options);
     free_test_problem(&p);
 }
@@ -158,7 +159,7 @@ TEST(single_precision_on_ranks_of_threads)
     put_walls_last(&p);
     options.reference_speed = 0.05;
     options.tolerance = 1e-4 * options.reference_speed;
-    options.max_iterations = 20 * SHORT;
+    options.max_iterations = 20 * short_solve;
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &whole));
     compare_solves("single", whole, "apgd", &options);
     compare_solves("single", whole, "lbfgs-fb", &options);
@@ -171,7 +172,7 @@ TEST(bodies_of_any_shape_on_ranks_of_threads)
     TestProblem p = make_heap(&(HeapOptions){44, 10, 10, 8, 0.4, 0.0, 0.3});
     TestProblem q = make_heap(&(HeapOptions){45, 10, 10, 8, 0.0, 0.0, 0.3});
     TalusSolveOptions options = talus_solve_options_default();
-    options.max_iterations = SHORT;
+    options.max_iterations = short_solve;
     compare_all("general", &p, TALUS_LAW_CCP, &options);
     compare_all("frictionless", &q, TALUS_LAW_CCP, &options);
     free_test_problem(&p);
@@ -183,7 +184,7 @@ TEST(ranks_without_bodies_of_threads)
 {
     TestProblem all[EXTRACTED_PROBLEMS];
     TalusSolveOptions options = talus_solve_options_default();
-    options.max_iterations = SHORT;
+    options.max_iterations = short_solve;
     make_extracted(all);
     for (int i = 0; i < EXTRACTED_PROBLEMS; i++) {
         TalusProblem *whole;
@@ -243,6 +244,7 @@ TEST(shares_have_about_equal_weight)
 int main(void)
 {
     is_first = is_first_process();
+    short_solve = talus_mpi_is_launched() ? 6 : SHORT;
     RUN(spheres_on_ranks_of_threads);
     RUN(exact_friction_on_ranks_of_threads);
     RUN(single_precision_on_ranks_of_threads);

@@ -21,6 +21,7 @@ static const int grid_of_threads[][2] = {{1, 1}, {1, 2}, {2, 1}, {3, 2}, {5, 1},
 enum { STEPS = 30 };
 #endif
 static const int grid_of_processes[2][2] = {{1, 1}, {3, 2}}; /* three, or as many as there are */
+enum { SHORT = 4 };                                          /* steps under mpirun */
 enum { RUNS = sizeof grid_of_threads / sizeof *grid_of_threads, MAX_STEPS = 200 };
 
 typedef TalusStatus MakeWorldFn(TalusWorldDef *def, TalusWorld **world);
@@ -83,6 +84,7 @@ static void compare(const char *name, MakeWorldFn *make, int steps)
 {
     const int(*const grid)[2] = talus_mpi_is_launched() ? grid_of_processes : grid_of_threads;
     const int runs = talus_mpi_is_launched() ? 2 : RUNS;
+    steps = talus_mpi_is_launched() ? SHORT : steps;
     Run *run = calloc(RUNS, sizeof *run);
     for (int k = 0; k < runs; k++) {
         run[k].make = make;
