@@ -112,6 +112,12 @@ double talus_comm_share(TalusComm *comm, double value)
     return (double)NAN;
 }
 
+TalusStatus talus_comm_broadcast(TalusComm *comm, int root, void *data, size_t bytes)
+{
+    return is_alone(comm) || comm->ops->broadcast(comm, root, data, bytes) ? TALUS_OK
+                                                                           : fail_broken();
+}
+
 TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int sends,
                                 const TalusMessage *receive, int receives)
 {

@@ -84,6 +84,8 @@ bool talus_comm_any(TalusComm *comm, bool mine);
 void talus_comm_find_minima(TalusComm *comm, double *values, int count);
 /* The value of rank 0, such as a time, on which all ranks must decide alike. */
 double talus_comm_share(TalusComm *comm, double value);
+/* Copies the bytes of rank `root` to all ranks. */
+TalusStatus talus_comm_broadcast(TalusComm *comm, int root, void *data, size_t bytes);
 TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int sends,
                                 const TalusMessage *receive, int receives);
 /* Like the operation; one rank alone may send to itself. */

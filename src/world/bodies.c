@@ -313,7 +313,6 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
             continue;
         }
         int slot = claim_slot(bodies);
-        talus_slot_clear_drive(world, slot);
         if (slot < world->sleep.slots)
             world->sleep.calm[slot] = 0;
         talus_slot_clear_exclusions(world, slot);
@@ -347,9 +346,9 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
     TALUS_TRY(talus_ranks_find_body(world, id, &slot));
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_wake_all(world);
+    talus_body_clear_drive(world, id);
     if (slot >= 0) {
         talus_world_drop_impulses(world, slot);
-        talus_slot_clear_drive(world, slot);
         talus_slot_remove(world, slot, &exchange);
     } else {
         talus_ranks_forget_body(world, id);

@@ -28,11 +28,11 @@ TalusDriveDef talus_drive_def_default(void)
 
 /* ---- the list ---- */
 
-/* Returns the index of the slot's drive in world->drive; -1: none. */
-static int find_drive(const TalusWorld *world, int slot)
+/* Returns the index of the body's drive in world->drive; -1: none. */
+static int find_drive(const TalusWorld *world, TalusBodyId id)
 {
     for (int i = 0; i < world->drives; i++)
-        if (world->drive[i].slot == slot)
+        if (world->drive[i].body == id.number)
             return i;
     return -1;
 }
@@ -45,9 +45,9 @@ static TalusStatus append_drive(TalusWorld *world, const TalusDrive *drive)
     return TALUS_OK;
 }
 
-void talus_slot_clear_drive(TalusWorld *world, int slot)
+void talus_body_clear_drive(TalusWorld *world, TalusBodyId id)
 {
-    int at = find_drive(world, slot);
+    int at = find_drive(world, id);
     if (at < 0)
         return;
     for (int i = at; i + 1 < world->drives; i++) /* keep the order */
@@ -63,56 +63,71 @@ static bool is_valid_drive(const TalusDriveDef *d)
            isfinite(d->start) && d->stop >= d->start;
 }
 
-/* Refuses a def whose numbers are not valid, or a rotating plane. */
-static TalusStatus check_drive(const TalusWorld *world, int slot, const TalusDriveDef *def)
+/* Refuses a def whose numbers are not valid, or a rotating plane. `shape`: of the body. */
+static TalusStatus check_drive(const TalusWorld *world, uint64_t body, int shape,
+                               const TalusDriveDef *def)
 {
-    TalusShapeKind kind = world->shape[world->bodies.shape[slot]].def.kind;
+    TalusShapeKind kind = world->shape[shape].def.kind;
     if (def->cookie != DRIVE_COOKIE)
         return talus_reject("drive: the def was not made by talus_drive_def_default()");
     if (!is_valid_drive(def))
-        return talus_reject("drive of body %d: a number is not finite, or stop is before start",
-                            slot);
-    if (kind == TALUS_SHAPE_PLANE && talus_norm(def->spin) > 0.0)
         return talus_reject(
-            "drive of body %d: a plane has no end and cannot turn; a box or a cylinder can", slot);
+            "drive of body %" PRIu64 ": a number is not finite, or stop is before start", body);
+    if (kind == TALUS_SHAPE_PLANE && talus_norm(def->spin) > 0.0)
+        return talus_reject("drive of body %" PRIu64
+                            ": a plane has no end and cannot turn; a box or a cylinder can",
+                            body);
     return TALUS_OK;
 }
 
 TalusStatus talus_drive_add_loaded(TalusWorld *world, const TalusDrive *drive)
 {
-    TALUS_TRY(check_drive(world, drive->slot, &drive->def));
-    return append_drive(world, drive);
+    const int slot = drive->slot;
+    TalusDrive loaded = *drive;
+    loaded.body = world->bodies.id[slot];
+    TALUS_TRY(check_drive(world, loaded.body, world->bodies.shape[slot], &drive->def));
+    return append_drive(world, &loaded);
+}
+
+/* Makes the body in `slot` a fixed one; -1: another rank does. */
+static void stop_body(TalusWorld *world, int slot)
+{
+    TalusBodies *b = &world->bodies;
+    if (slot < 0)
+        return;
+    b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
+    b->mobility[slot] = TALUS_MOBILITY_FIXED;
 }
 
 TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def)
 {
-    TalusBodies *b = &world->bodies;
-    int slot;
-    TALUS_TRY(talus_ranks_refuse(world, "driven bodies"));
-    TALUS_TRY(talus_slot_find(world, id, &slot));
-    if (talus_slot_is_dynamic(b, slot))
+    TalusBodyRecord body;
+    TALUS_TRY(talus_ranks_get_body(world, id, &body));
+    if (body.mobility == TALUS_MOBILITY_FREE || body.mobility == TALUS_MOBILITY_ASLEEP)
         return talus_reject("body %" PRIu64 " moves freely; only a fixed one is driven", id.number);
     if (def)
-        TALUS_TRY(check_drive(world, slot, def));
+        TALUS_TRY(check_drive(world, id.number, body.shape, def));
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_wake_all(world);
     /* contacts of spheres with this body change their run */
-    talus_world_drop_impulses(world, slot);
-    talus_slot_clear_drive(world, slot);
-    b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
-    b->mobility[slot] = TALUS_MOBILITY_FIXED;
+    talus_ranks_drop_impulses(world, id);
+    talus_body_clear_drive(world, id);
+    const int slot = talus_slot_of(world, id);
+    stop_body(world, slot);
     if (!def)
         return TALUS_OK;
     TalusDrive drive = {.def = *def,
+                        .body = id.number,
                         .slot = slot,
-                        .position = b->position[slot],
-                        .orientation = b->orientation[slot]};
+                        .position = body.position,
+                        .orientation = body.orientation};
     TalusVec3 arm = talus_sub(drive.position, def->point);
     /* in periodic space the axis passes through the point's image nearest to the body */
     TalusVec3 nearer = talus_sub(arm, talus_nearest_image_vector(&world->def.period, arm));
     drive.def.point = def->own_axis ? talus_add(def->point, nearer) : drive.position;
-    TALUS_TRY(append_drive(world, &drive));
-    b->mobility[slot] = TALUS_MOBILITY_DRIVEN;
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, append_drive(world, &drive)));
+    if (slot >= 0)
+        world->bodies.mobility[slot] = TALUS_MOBILITY_DRIVEN;
     return TALUS_OK;
 }
 
@@ -156,8 +171,8 @@ void talus_drives_set_targets(TalusWorld *world, double h)
     for (int i = 0; i < world->drives; i++) {
         TalusDrive *drive = &world->drive[i];
         int slot = drive->slot;
-        if (b->shape[slot] < 0)
-            continue; /* the body was removed */
+        if (slot < 0)
+            continue; /* another rank's body */
         TalusVec3 to;
         prescribed_pose(drive, world->part_time + h, &to, &drive->next_orientation);
         TalusVec3 way =
@@ -174,6 +189,8 @@ void talus_drives_reach_targets(TalusWorld *world)
     TalusBodies *b = &world->bodies;
     for (int i = 0; i < world->drives; i++) {
         const TalusDrive *drive = &world->drive[i];
+        if (drive->slot < 0)
+            continue;
         b->position[drive->slot] = drive->next_position;
         b->orientation[drive->slot] = drive->next_orientation;
     }
@@ -183,6 +200,9 @@ void talus_drives_snapshot(TalusWorld *world)
 {
     for (int i = 0; i < world->drives; i++) {
         TalusDrive *drive = &world->drive[i];
+        drive->slot = talus_slot_of(world, (TalusBodyId){drive->body});
+        if (drive->slot < 0)
+            continue;
         drive->velocity_before = world->bodies.velocity[drive->slot];
         drive->spin_before = world->bodies.spin[drive->slot];
     }
@@ -192,6 +212,8 @@ void talus_drives_rollback(TalusWorld *world)
 {
     for (int i = 0; i < world->drives; i++) {
         const TalusDrive *drive = &world->drive[i];
+        if (drive->slot < 0)
+            continue;
         world->bodies.velocity[drive->slot] = drive->velocity_before;
         world->bodies.spin[drive->slot] = drive->spin_before;
     }

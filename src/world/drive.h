@@ -6,7 +6,8 @@
 
 typedef struct TalusDrive {
     TalusDriveDef def; /* def.point: point of the axis; the body's centre without own_axis */
-    int slot;
+    uint64_t body;     /* number of the body's id */
+    int slot; /* on several ranks: -1 on those that do not own the body, as of the last snapshot */
     TalusVec3 position; /* pose when the drive was set, x0 and e0 of TalusDriveDef */
     TalusQuat orientation;
     TalusVec3 next_position; /* pose at the end of the current part of a step */
@@ -14,7 +15,9 @@ typedef struct TalusDrive {
     TalusVec3 velocity_before, spin_before; /* at the start of the step, for a rollback */
 } TalusDrive;
 
-/* For the part of the step from world->part_time to part_time + h: computes the poses of driven bodies at its end
+/* On several ranks all of them have all drives, in the same order; the owner of a body moves it.
+ *
+ * For the part of the step from world->part_time to part_time + h: computes the poses of driven bodies at its end
  * (next_position, next_orientation) and sets the velocities that lead there in h. */
 void talus_drives_set_targets(TalusWorld *world, double h);
 /* Moves driven bodies to next_position and next_orientation. */
@@ -23,8 +26,8 @@ void talus_drives_reach_targets(TalusWorld *world);
  * failed step (or after the build). */
 void talus_drives_snapshot(TalusWorld *world);
 void talus_drives_rollback(TalusWorld *world);
-/* Removes the drive of a slot, if it has one. */
-void talus_slot_clear_drive(TalusWorld *world, int slot);
+/* Removes the drive of a body, if it has one. */
+void talus_body_clear_drive(TalusWorld *world, TalusBodyId id);
 /* Adds the work that driven bodies do through joints to the ledger, J. */
 void talus_drives_add_joint_work(TalusWorld *world);
 /* Checks and adds a drive that was read from a saved state. */

@@ -81,50 +81,64 @@ static void remove_exclusion(TalusWorld *world, int at)
     world->mirror.filters_dirty = true;
 }
 
-void talus_pair_include(TalusWorld *world, int slot_a, int slot_b)
+/* Removes one exclusion of two slots, if there is one. */
+static void include_pair(TalusWorld *world, int slot_a, int slot_b)
 {
     TalusFilters *f = &world->filters;
     uint32_t pair[2];
     bool there;
-    talus_wake_all(world);
     int at = find_exclusion(f, slot_a, slot_b, pair, &there);
     if (there && --f->exclusions[at] == 0)
         remove_exclusion(world, at);
 }
 
+TalusStatus talus_bodies_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
+{
+    if (talus_world_is_dealt(world))
+        return talus_ranks_exclude(world, a, b);
+    return talus_pair_exclude(world, talus_slot_of(world, a), talus_slot_of(world, b));
+}
+
+void talus_bodies_include(TalusWorld *world, TalusBodyId a, TalusBodyId b)
+{
+    talus_wake_all(world);
+    if (talus_world_is_dealt(world))
+        talus_ranks_include(world, a, b);
+    else
+        include_pair(world, talus_slot_of(world, a), talus_slot_of(world, b));
+}
+
 void talus_slot_clear_exclusions(TalusWorld *world, int slot)
 {
     TalusFilters *f = &world->filters;
+    if (talus_world_is_dealt(world))
+        return; /* pairs are known by ids, which are not used again */
     for (int i = f->count - 1; i >= 0; i--)
         if (f->excluded[i][0] == (uint32_t)slot || f->excluded[i][1] == (uint32_t)slot)
             remove_exclusion(world, i);
 }
 
-/* Writes the slots of two bodies; fails if one does not exist or both are the same body. */
-static TalusStatus find_two_slots(const TalusWorld *world, TalusBodyId a, TalusBodyId b,
-                                  int slot[2])
+/* Fails if one of two bodies does not exist or both are the same body. */
+static TalusStatus check_two_bodies(const TalusWorld *world, TalusBodyId a, TalusBodyId b)
 {
-    TALUS_TRY(talus_slot_find(world, a, &slot[0]));
-    TALUS_TRY(talus_slot_find(world, b, &slot[1]));
-    if (slot[0] == slot[1])
+    TalusBodyRecord body;
+    TALUS_TRY(talus_ranks_get_body(world, a, &body));
+    TALUS_TRY(talus_ranks_get_body(world, b, &body));
+    if (a.number == b.number)
         return talus_reject("body %" PRIu64 " does not meet itself; expected two bodies", a.number);
     return TALUS_OK;
 }
 
 TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 {
-    int slot[2];
-    TALUS_TRY(talus_ranks_refuse(world, "exclusions"));
-    TALUS_TRY(find_two_slots(world, a, b, slot));
-    return talus_pair_exclude(world, slot[0], slot[1]);
+    TALUS_TRY(check_two_bodies(world, a, b));
+    return talus_bodies_exclude(world, a, b);
 }
 
 TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 {
-    int slot[2];
-    TALUS_TRY(talus_ranks_refuse(world, "exclusions"));
-    TALUS_TRY(find_two_slots(world, a, b, slot));
-    talus_pair_include(world, slot[0], slot[1]);
+    TALUS_TRY(check_two_bodies(world, a, b));
+    talus_bodies_include(world, a, b);
     return TALUS_OK;
 }
 

@@ -12,17 +12,21 @@ typedef struct TalusFilters {
     bool groups_apart;            /* some groups do not collide */
     bool copies_apart;            /* some bodies are of other copies than 0 */
     uint32_t (*excluded)[2];      /* sorted pairs of slots, smaller slot first */
-    int *exclusions;  /* [count]: number of exclusions of each pair; at 0 the pair collides again */
+    /* [count]: number of exclusions of each pair; at 0 the pair collides again. On several ranks unused:
+     * TalusRanks.exclusion */
+    int *exclusions;
     int count;        /* number of excluded pairs */
     TalusFilter view; /* these filters in the detector's form (talus_filter_view) */
 } TalusFilters;
 
 /* Sets all groups to collide with all groups. */
 void talus_filters_init(TalusFilters *filters);
-/* talus_pair_exclude adds one exclusion of two bodies from collision; talus_pair_include removes one, if there is one.
- * A pair collides while it has no exclusion. Both functions wake all bodies. */
+/* talus_bodies_exclude adds one exclusion of two bodies, which exist, from collision; talus_bodies_include removes one, if
+ * there is one. A pair collides while it has no exclusion. Both functions wake all bodies. */
+TalusStatus talus_bodies_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);
+void talus_bodies_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
+/* The first of them in a whole world, by slots. */
 TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b);
-void talus_pair_include(TalusWorld *world, int slot_a, int slot_b);
 /* Removes all exclusions of a slot, before another body uses it. */
 void talus_slot_clear_exclusions(TalusWorld *world, int slot);
 /* Returns the filter for a detector, which points into the world's arrays; NULL if all bodies collide. */

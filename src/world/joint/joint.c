@@ -253,7 +253,7 @@ static TalusStatus exclude_bodies(TalusWorld *world, const TalusJointDef *def)
 {
     if (!excludes_collision(def))
         return TALUS_OK;
-    return talus_pair_exclude(world, talus_slot_of(world, def->a), talus_slot_of(world, def->b));
+    return talus_bodies_exclude(world, def->a, def->b);
 }
 
 TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, TalusJointId *id)
@@ -323,7 +323,7 @@ TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
     TALUS_TRY(find_joint(world, id, &joint));
     const TalusJointDef *def = &joint->def;
     if (excludes_collision(def))
-        talus_pair_include(world, talus_slot_of(world, def->a), talus_slot_of(world, def->b));
+        talus_bodies_include(world, def->a, def->b);
     drop_joint(&world->joints, (int)(joint - world->joints.joint));
     return TALUS_OK;
 }

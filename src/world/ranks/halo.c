@@ -450,6 +450,14 @@ static TalusStatus place_all_bodies(TalusWorld *world)
     return TALUS_OK;
 }
 
+/* Adds the bodies of the inbox to the halo, and what depends on which bodies are there. */
+static TalusStatus settle_halo(TalusWorld *world)
+{
+    TALUS_TRY(place_all_bodies(world));
+    TALUS_TRY(talus_ranks_index_halo(world));
+    return talus_ranks_place_exclusions(world);
+}
+
 /* ---- search ---- */
 
 static TalusStatus open_search(Search *s)
@@ -485,7 +493,7 @@ static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *
     TALUS_THEN(status, send_bodies(&s));
     TALUS_RELEASE(s.box, s.sent, s.message, s.need, s.cell);
     TALUS_TRY(status);
-    return talus_comm_agree(ranks->comm, place_all_bodies(world));
+    return talus_comm_agree(ranks->comm, settle_halo(world));
 }
 
 /* ---- the contact list ---- */

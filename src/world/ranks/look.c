@@ -154,11 +154,17 @@ TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedCont
 static TalusStatus copy_bodies(TalusWorld *copy)
 {
     const TalusBodies from = copy->bodies;
+    const TalusRanks from_ranks = copy->ranks;
     const size_t slots = (size_t)from.counts.slots, size = (size_t)talus_comm_size(copy->def.comm);
-    copy->bodies = (TalusBodies){0};
+    /* the world's own list of ids */
+    copy->bodies =
+        (TalusBodies){.displaced = from.displaced, .displaced_count = from.displaced_count};
     copy->forces = (TalusForces){0};
     copy->sleep = (TalusSleep){0};
-    copy->ranks = (TalusRanks){.comm = copy->ranks.comm};
+    copy->filters.excluded = NULL;
+    copy->ranks = (TalusRanks){.comm = from_ranks.comm,
+                               .exclusion = from_ranks.exclusion,
+                               .exclusions = from_ranks.exclusions};
     TALUS_TRY(TALUS_ALLOC(copy->ranks.to, size, "ranks"));
     TALUS_TRY(TALUS_ALLOC(copy->ranks.from, size, "ranks"));
     TALUS_TRY(talus_bodies_reserve(&copy->bodies, slots + 1));
@@ -187,9 +193,12 @@ TalusStatus talus_ranks_copy_with_halo(const TalusWorld *world, TalusWorld **out
 
 void talus_ranks_drop_copy(TalusWorld *copy)
 {
+    copy->bodies.displaced = NULL; /* the world's own */
     talus_bodies_clear(&copy->bodies);
     talus_forces_clear(copy);
     talus_sleep_clear(copy);
+    talus_release(copy->filters.excluded);
+    copy->ranks.exclusion = NULL; /* the world's own */
     talus_ranks_clear(&copy->ranks);
     talus_release(copy);
 }

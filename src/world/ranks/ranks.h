@@ -10,6 +10,8 @@
  *
  *     ranks.c   what such a world can do; owners of new bodies
  *     ask.c     calls that name a body: its owner acts, and all ranks get the same answer
+ *     near.c    bodies by their ids: those of all ranks, and copies
+ *     exclude.c pairs that do not collide
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     halo.c    which bodies each rank needs from which other, and their copies
  *     look.c    what a caller sees: bodies and contacts of all ranks, bodies that overlap
@@ -65,15 +67,29 @@ typedef struct TalusNewOwners {
     uint64_t block; /* of the newest number */
     int owner;      /* of this block */
 } TalusNewOwners;
+/* A body of the halo. */
+typedef struct TalusNearBody {
+    uint64_t id;
+    int32_t slot;
+} TalusNearBody;
+
+/* A pair of bodies that do not collide while it has an exclusion; smaller id first. */
+typedef struct TalusExclusion {
+    uint64_t id[2];
+    int count;
+} TalusExclusion;
 
 typedef struct TalusRanks {
     TalusComm *comm;   /* NULL: the world is whole */
     int64_t elsewhere; /* living bodies that other ranks own */
     TalusNewOwners newest;
-    uint64_t dealt; /* TalusBodyCounts.created when bodies were last dealt */
+    uint64_t dealt;            /* TalusBodyCounts.created when bodies were last dealt */
+    TalusExclusion *exclusion; /* [exclusions], the same on all ranks, sorted */
+    int exclusions;
     /* the halo */
     int halo;                   /* number of its bodies */
     int32_t *owner;             /* [halo] */
+    TalusNearBody *near;        /* [halo], by ascending ids */
     TalusSlotList *to, *from;   /* [ranks] */
     TalusListSlots list;        /* of the engine's contacts */
     TalusListSlots list_before; /* of their snapshot */
@@ -108,14 +124,30 @@ int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number);
 /* Sets *slot to the slot of the living body with this id, -1 if another rank owns it; fails on all ranks if there is
  * none. */
 TalusStatus talus_ranks_find_body(const TalusWorld *world, TalusBodyId id, int *slot);
-/* Returns the slot of the body with this id, or of its copy in the halo; -1: it is not here. Asks no other rank. */
-int talus_ranks_slot_here(const TalusWorld *world, TalusBodyId id);
 /* True if the body that talus_ranks_find_body has found is free or asleep; `slot` as found. */
 bool talus_ranks_body_is_dynamic(const TalusWorld *world, int slot);
 /* Replaces *value on all ranks by that of the owner, for which slot >= 0. */
 void talus_ranks_take_from_owner(const TalusWorld *world, int slot, double *value);
 /* Another rank removes a body: counts it, and drops it from the contact list. */
 void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id);
+
+/* ---- near.c ---- */
+/* Gets the body with this id from the rank that has it; all ranks call this together. Fails on all of them if there is no
+ * such body. A whole world has all bodies. */
+TalusStatus talus_ranks_get_body(const TalusWorld *world, TalusBodyId id, TalusBodyRecord *out);
+/* Drops the impulses of the body's contacts on all ranks, which call this together (talus_world_drop_impulses). */
+void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id);
+/* After the halo has changed: lists it by ids. */
+TalusStatus talus_ranks_index_halo(TalusWorld *world);
+/* Returns the slot of the body or of its copy in the halo; -1: this rank has neither. Within a step. */
+int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id);
+
+/* ---- exclude.c ---- */
+/* Add and remove an exclusion of two bodies from collision; all ranks call these together. */
+TalusStatus talus_ranks_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);
+void talus_ranks_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
+/* After the halo has changed: sets TalusFilters.excluded to the pairs of which this rank has both bodies. */
+TalusStatus talus_ranks_place_exclusions(TalusWorld *world);
 
 /* ---- deal.c ---- */
 /* Before a step: deals the bodies anew if some ranks have much more to do than others. */

@@ -52,14 +52,15 @@ static void store_counts(TalusWorld *world, const TalusEngineCounts *counts)
     world->clipped_bodies = counts->clipped_bodies;
 }
 
-/* Uploads the host's changes and the targets of driven bodies, then detects the contacts of a part. */
+/* Uploads the host's changes and the targets of driven bodies, which halos have too, then detects the contacts of a
+ * part. */
 static TalusStatus upload_and_detect(TalusWorld *world, double h)
 {
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
+    talus_drives_set_targets(world, h);
     TALUS_TRY(talus_ranks_make_halo(world, &options));
     TALUS_TRY(talus_mirror_upload(world));
-    talus_drives_set_targets(world, h);
     TALUS_TRY(talus_mirror_upload_driven(world));
     TALUS_TRY(world->engine.ops->detect(world->engine.self, &options, world->def.gravity,
                                         (long long)world->steps + 1, &counts));
