@@ -108,6 +108,11 @@ TEST(columns_sleep_and_wake_alike_on_any_ranks)
     CHECK(last.asleep < LAYERS * COLUMNS);
 }
 
+TEST(sleeping_columns_are_divided_and_gathered)
+{
+    compare_parts("columns", make_columns, 12);
+}
+
 /* Columns, and a driven box that sweeps some of them away, with a probe of a region. */
 static TalusStatus make_swept(TalusWorldDef *def, TalusWorld **world)
 {
@@ -143,6 +148,7 @@ TEST(a_driven_body_wakes_columns_alike_on_any_ranks)
 int main(void)
 {
     RUN(columns_sleep_and_wake_alike_on_any_ranks);
+    RUN(sleeping_columns_are_divided_and_gathered);
     RUN(a_driven_body_wakes_columns_alike_on_any_ranks);
     return talus_test_result();
 }

@@ -37,12 +37,11 @@ void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id)
     TalusRanks *ranks = &world->ranks;
     TalusListSlots *list = &ranks->list;
     int64_t kept = 0;
-    ranks->elsewhere--;
     for (int k = 0; k < list->halo; k++)
         if (list->id[k] == id.number)
             list->id[k] = 0; /* no body */
-    for (int64_t k = 0; k < ranks->impulses; k++)
-        if (ranks->impulse[k].a != id.number && ranks->impulse[k].b != id.number)
-            ranks->impulse[kept++] = ranks->impulse[k];
-    ranks->impulses = kept;
+    for (int64_t k = 0; k < ranks->contacts; k++)
+        if (ranks->contact[k].a != id.number && ranks->contact[k].b != id.number)
+            ranks->contact[kept++] = ranks->contact[k];
+    ranks->contacts = kept;
 }

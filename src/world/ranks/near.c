@@ -26,9 +26,9 @@ TalusStatus talus_ranks_get_body(const TalusWorld *world, TalusBodyId id, TalusB
 /* Sets the impulses to 0 that have come with bodies and are of contacts of this body. */
 static void drop_waiting(TalusRanks *ranks, TalusBodyId id)
 {
-    for (int64_t k = 0; k < ranks->impulses; k++)
-        if (ranks->impulse[k].a == id.number || ranks->impulse[k].b == id.number)
-            ranks->impulse[k].impulse = talus_vec3(0.0, 0.0, 0.0);
+    for (int64_t k = 0; k < ranks->contacts; k++)
+        if (ranks->contact[k].a == id.number || ranks->contact[k].b == id.number)
+            ranks->contact[k].impulse = talus_vec3(0.0, 0.0, 0.0);
 }
 
 void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id)
