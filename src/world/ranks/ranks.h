@@ -12,6 +12,7 @@
  *
  *     ranks.c   what such a world can do; owners of new bodies
  *     near.c    bodies by their ids: those of all ranks, and copies
+ *     drop.c    impulses of a body's contacts are dropped
  *     exclude.c pairs that do not collide
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     halo.c    which bodies each rank needs from which other, and their copies
@@ -117,12 +118,14 @@ int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number);
 /* Gets the body with this id from the rank that has it; all ranks call this together. Fails on all of them if there is no
  * such body. A whole world has all bodies. */
 TalusStatus talus_ranks_get_body(const TalusWorld *world, TalusBodyId id, TalusBodyRecord *out);
-/* Drops the impulses of the body's contacts on all ranks, which call this together (talus_world_drop_impulses). */
-void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id);
 /* Lists by ids the copies of other ranks' bodies in the slots from `begin` on: those of the halo, within a step. */
 TalusStatus talus_ranks_index_copies(TalusWorld *world, int begin, int count);
 /* Returns the slot of the body or of its listed copy; -1: this rank has neither. */
 int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id);
+
+/* ---- drop.c ---- */
+/* Drops the impulses of the body's contacts on all ranks, which call this together (talus_world_drop_impulses). */
+void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id);
 
 /* ---- exclude.c ---- */
 /* Add and remove an exclusion of two bodies from collision; all ranks call these together. */
