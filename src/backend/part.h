@@ -8,13 +8,19 @@
 /* Returns the number of blocks of the whole problem, over which root mean squares are taken. */
 static inline double talus_all_blocks(const TalusOperator *op)
 {
-    return op->halo ? (double)op->halo->blocks : (double)op->blocks;
+    return op->halo ? (double)(op->halo->blocks + op->joints) : (double)op->blocks;
 }
 
 /* True if the whole problem has general contacts. */
 static inline bool talus_has_general(const TalusOperator *op)
 {
-    return op->halo ? op->halo->general > 0 : op->general > 0;
+    return op->halo ? op->halo->general + op->joints > 0 : op->general > 0;
+}
+
+/* Returns the index of the first block of a joint. */
+static inline int talus_first_joint(const TalusOperator *op)
+{
+    return op->blocks - op->joints - (op->halo ? op->halo->bounded_joints : 0);
 }
 
 /* Returns the communicator of the ranks that have the problem; NULL: it is whole. */

@@ -18,7 +18,7 @@ static TalusStatus list_received(TalusHalo *h, const TalusHaloBodies *b)
     count[own] = 0;
     int32_t total = 0;
     for (int r = 0; r < ranks; r++) {
-        if (count[r] == 0)
+        if (r == own || (count[r] == 0 && !b->everywhere))
             continue;
         h->receive[h->neighbours].rank = h->send[h->neighbours].rank = r;
         h->receive_start[h->neighbours++] = total;

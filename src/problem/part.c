@@ -176,7 +176,8 @@ static TalusStatus fill_part(const Deal *d, TalusProblem *p, int32_t *owner)
 static TalusStatus finish_part(const Deal *d, TalusProblem *p, const int32_t *owner)
 {
     TalusHalo *halo;
-    const TalusHaloBodies bodies = {d->sizes.bodies, p->part_number, owner, NULL};
+    const TalusHaloBodies bodies = {
+        .count = d->sizes.bodies, .number = p->part_number, .owner = owner};
     TALUS_TRY(talus_halo_create(d->comm, &bodies, sizeof *p->op.body, &halo));
     halo->blocks = d->op->blocks;
     halo->general = d->op->general;

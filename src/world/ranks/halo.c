@@ -3,7 +3,8 @@
  * Every body has a box in which it may touch others (reach.c). Each rank tells all others the bounds of its free bodies'
  * boxes, and of all its bodies' boxes. Where these bounds overlap, it tells the other rank which cells of a grid its free
  * bodies' boxes touch, and gets the bodies whose boxes touch one of these cells. A body whose box touches many cells is
- * sent to every rank with free bodies within its box; if it is free itself, its rank asks for all bodies within its box. */
+ * sent to every rank with free bodies within its box; if it is free itself, its rank asks for all bodies within its box.
+ * Bodies with joints are sent to all ranks. */
 #include "world/ranks/ranks.h"
 #include "world/state.h"
 
@@ -46,7 +47,8 @@ typedef struct Search {
     int64_t cells;
     TalusMessage *message; /* [size] */
     int messages;
-    uint32_t *sent; /* [slots]: 1 + the last rank to whom the body is sent */
+    uint32_t *sent;   /* [slots]: 1 + the last rank to whom the body is sent */
+    uint8_t *jointed; /* [slots]: 1 if the body has joints */
 } Search;
 
 /* ---- boxes ---- */
@@ -349,17 +351,23 @@ static TalusStatus add_to_list(TalusSlotList *list, int slot)
     return TALUS_OK;
 }
 
-/* Adds the bodies that rank `to` needs to its list, if they are not there already. request NULL: it has asked for
- * nothing, and gets large bodies alone. */
+/* True if rank `to`, which has made this request, needs the body; request NULL: it has made none. Joints are known to all
+ * ranks (joint/joint_ranks.c). */
+static bool is_needed(const Search *s, int slot, int to, const Request *request)
+{
+    const TalusReachBox *box = &s->box[slot];
+    return s->jointed[slot] || (overlap(s, box, &s->need[to]) &&
+                                (is_large(s, slot) || (request && is_requested(s, box, request))));
+}
+
+/* Adds the bodies that rank `to` needs to its list, if they are not there already. */
 static TalusStatus list_bodies(Search *s, int to, const Request *request)
 {
     TalusSlotList *list = &s->ranks->to[to];
     for (int k = 0; k < list->count; k++)
         s->sent[list->slot[k]] = (uint32_t)to + 1;
     for (int i = 0; i < s->slots; i++)
-        if (is_living(s, i) && s->sent[i] != (uint32_t)to + 1 &&
-            overlap(s, &s->box[i], &s->need[to]) &&
-            (is_large(s, i) || (request && is_requested(s, &s->box[i], request))))
+        if (is_living(s, i) && s->sent[i] != (uint32_t)to + 1 && is_needed(s, i, to, request))
             TALUS_TRY(add_to_list(list, i));
     return TALUS_OK;
 }
@@ -454,7 +462,7 @@ static TalusStatus place_all_bodies(TalusWorld *world)
 static TalusStatus settle_halo(TalusWorld *world)
 {
     TALUS_TRY(place_all_bodies(world));
-    TALUS_TRY(talus_ranks_index_halo(world));
+    TALUS_TRY(talus_ranks_index_copies(world, world->bodies.counts.slots, world->ranks.halo));
     return talus_ranks_place_exclusions(world);
 }
 
@@ -465,6 +473,8 @@ static TalusStatus open_search(Search *s)
     const size_t slots = (size_t)s->slots, size = (size_t)s->size;
     TALUS_TRY(TALUS_ALLOC(s->box, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->sent, slots + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->jointed, slots + 1, "halo"));
+    talus_joints_mark_own(s->world, s->jointed);
     TALUS_TRY(TALUS_ALLOC(s->message, size, "messages"));
     TALUS_TRY(TALUS_ALLOC(s->need, 2 * size, "halo"));
     s->offer = s->need + size;
@@ -491,7 +501,7 @@ static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *
     }
     TALUS_THEN(status, send_requests(&s));
     TALUS_THEN(status, send_bodies(&s));
-    TALUS_RELEASE(s.box, s.sent, s.message, s.need, s.cell);
+    TALUS_RELEASE(s.box, s.sent, s.jointed, s.message, s.need, s.cell);
     TALUS_TRY(status);
     return talus_comm_agree(ranks->comm, settle_halo(world));
 }

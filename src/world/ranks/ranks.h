@@ -4,12 +4,15 @@
  * them have the halo: copies of other ranks' bodies that may touch its own free ones. The engine sees both. A contact of
  * two ranks' bodies is found and solved by both, from the same numbers, so that no impulse travels.
  *
+ * Joints are not dealt: all ranks have them, and copies of their bodies (joint/joint_ranks.c).
+ *
  * Bodies are dealt in blocks of BODY_GRAIN consecutive numbers, the groups of sums (backend/groups.h): every sum has the
  * terms that it has on one rank, in the same order. Which rank has which block, and how wide the halo is, therefore
  * changes the speed and never the result.
  *
  *     ranks.c   what such a world can do; owners of new bodies
  *     near.c    bodies by their ids: those of all ranks, and copies
+ *     drop.c    impulses of a body's contacts are dropped
  *     exclude.c pairs that do not collide
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     halo.c    which bodies each rank needs from which other, and their copies
@@ -55,7 +58,7 @@ typedef struct TalusListSlots {
     uint64_t *id; /* [halo] */
 } TalusListSlots;
 
-/* A body of the halo. */
+/* The copy of another rank's body. */
 typedef struct TalusNearBody {
     uint64_t id;
     int32_t slot;
@@ -77,9 +80,10 @@ typedef struct TalusRanks {
     TalusExclusion *exclusion; /* [exclusions], the same on all ranks, sorted */
     int exclusions;
     /* the halo */
-    int halo;                   /* number of its bodies */
-    int32_t *owner;             /* [halo] */
-    TalusNearBody *near;        /* [halo], by ascending ids */
+    int halo;            /* number of its bodies */
+    int32_t *owner;      /* [halo] */
+    TalusNearBody *near; /* [nears]: copies by ascending ids (talus_ranks_index_copies) */
+    int nears;
     TalusSlotList *to, *from;   /* [ranks] */
     TalusListSlots list;        /* of the engine's contacts */
     TalusListSlots list_before; /* of their snapshot */
@@ -114,12 +118,14 @@ int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number);
 /* Gets the body with this id from the rank that has it; all ranks call this together. Fails on all of them if there is no
  * such body. A whole world has all bodies. */
 TalusStatus talus_ranks_get_body(const TalusWorld *world, TalusBodyId id, TalusBodyRecord *out);
+/* Lists by ids the copies of other ranks' bodies in the slots from `begin` on: those of the halo, within a step. */
+TalusStatus talus_ranks_index_copies(TalusWorld *world, int begin, int count);
+/* Returns the slot of the body or of its listed copy; -1: this rank has neither. */
+int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id);
+
+/* ---- drop.c ---- */
 /* Drops the impulses of the body's contacts on all ranks, which call this together (talus_world_drop_impulses). */
 void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id);
-/* After the halo has changed: lists it by ids. */
-TalusStatus talus_ranks_index_halo(TalusWorld *world);
-/* Returns the slot of the body or of its copy in the halo; -1: this rank has neither. Within a step. */
-int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id);
 
 /* ---- exclude.c ---- */
 /* Add and remove an exclusion of two bodies from collision; all ranks call these together. */
