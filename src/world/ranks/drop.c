@@ -4,12 +4,12 @@
 
 #include "world/ids.h"
 
-/* Sets the impulses to 0 that have come with bodies and are of contacts of this body. */
+/* Sets the impulses to 0 of contacts of this body that have come with bodies. */
 static void drop_waiting(TalusRanks *ranks, TalusBodyId id)
 {
-    for (int64_t k = 0; k < ranks->impulses; k++)
-        if (ranks->impulse[k].a == id.number || ranks->impulse[k].b == id.number)
-            ranks->impulse[k].impulse = talus_vec3(0.0, 0.0, 0.0);
+    for (int64_t k = 0; k < ranks->contacts; k++)
+        if (ranks->contact[k].a == id.number || ranks->contact[k].b == id.number)
+            ranks->contact[k].impulse = talus_vec3(0.0, 0.0, 0.0);
 }
 
 void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id)
