@@ -88,7 +88,7 @@ typedef struct TalusWorldDef {
     const char *backend;
     int threads; /* 0: one per processor */
     /* Ranks that make the world together (talus/comm.h), each with a part of its bodies; NULL: this process alone. Backend
-     * cpu only; without sleep, emitters, delayed batches, sinks and probes so far. */
+     * cpu only; without sleep, friction against spinning and rolling, emitters, delayed batches, sinks and probes so far. */
     TalusComm *comm;
 } TalusWorldDef;
 
