@@ -362,20 +362,27 @@ void talus_joints_clear(TalusWorld *world)
 
 /* ---- a step ---- */
 
-TalusStatus talus_joints_begin_step(TalusWorld *world)
+/* Drops the joints of removed bodies. */
+static void drop_dead_joints(TalusWorld *world)
+{
+    for (int i = world->joints.count - 1; i >= 0; i--)
+        if (!talus_joint_lives(world, &world->joints.joint[i]))
+            drop_joint(&world->joints, i);
+}
+
+void talus_joints_begin_step(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    TALUS_TRY(talus_joints_fetch_bodies(world, NULL));
-    for (int i = joints->count - 1; i >= 0; i--) {
+    if (!talus_world_is_dealt(world))
+        drop_dead_joints(world);
+    for (int i = 0; i < joints->count; i++)
         joints->joint[i].sums = (TalusJointSums){0};
-        if (!talus_joint_lives(world, &joints->joint[i]))
-            drop_joint(joints, i);
-    }
-    return TALUS_OK;
 }
 
 void talus_joints_finish_step(TalusWorld *world, double h)
 {
+    if (talus_world_is_dealt(world))
+        drop_dead_joints(world);
     for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         joint->reported =
@@ -466,7 +473,8 @@ static void look_at_copies(const TalusWorld *world)
 
 int talus_world_joint_count(const TalusWorld *world)
 {
-    look_at_copies(world);
+    if (talus_world_is_dealt(world))
+        return world->joints.count; /* none is of a removed body (talus_joints_finish_step) */
     return talus_joints_list_pairs(world, NULL, 0);
 }
 

@@ -128,8 +128,9 @@ void talus_joints_clear(TalusWorld *world);
 TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);
 /* Starts a step: drops joints of removed bodies, zeroes sums. */
-TalusStatus talus_joints_begin_step(TalusWorld *world);
-/* Ends a step of length h: sets `reported` of all joints to their sums over h. */
+void talus_joints_begin_step(TalusWorld *world);
+/* Ends a step of length h: sets `reported` of all joints to their sums over h. On several ranks drops joints of removed
+ * bodies, while copies of all jointed bodies are there. */
 void talus_joints_finish_step(TalusWorld *world, double h);
 /* Writes the slots of bodies a and b of the first `limit` joints that are alive, -1 for the fixed world. `pairs` may be
  * NULL. Returns the number of all joints that are alive. */

@@ -12,6 +12,8 @@
  *
  *     ranks.c   what such a world can do; owners of new bodies
  *     near.c    bodies by their ids: those of all ranks, and copies
+ *     refer.c   drives, exclusions and joints of a world that is divided or gathered
+ *     drop.c    impulses of a body's contacts are dropped
  *     exclude.c pairs that do not collide
  *     ask.c     calls that name a body: its owner acts, and all ranks get the same answer
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
@@ -154,12 +156,20 @@ void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id);
 /* Gets the body with this id from the rank that has it; all ranks call this together. Fails on all of them if there is no
  * such body. A whole world has all bodies. */
 TalusStatus talus_ranks_get_body(const TalusWorld *world, TalusBodyId id, TalusBodyRecord *out);
-/* Drops the impulses of the body's contacts on all ranks, which call this together (talus_world_drop_impulses). */
-void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id);
 /* Lists by ids the copies of other ranks' bodies in the slots from `begin` on: those of the halo, within a step. */
 TalusStatus talus_ranks_index_copies(TalusWorld *world, int begin, int count);
 /* Returns the slot of the body or of its listed copy; -1: this rank has neither. */
 int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id);
+
+/* ---- refer.c ---- */
+/* Before a whole world is divided: takes its exclusions by ids. All ranks call this together. */
+TalusStatus talus_ranks_divide_references(TalusWorld *world);
+/* Copies drives, exclusions and joints of a part to a world that has the bodies of all parts. */
+TalusStatus talus_ranks_copy_references(const TalusWorld *part, TalusWorld *whole);
+
+/* ---- drop.c ---- */
+/* Drops the impulses of the body's contacts on all ranks, which call this together (talus_world_drop_impulses). */
+void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id);
 
 /* ---- exclude.c ---- */
 /* Add and remove an exclusion of two bodies from collision; all ranks call these together. */

@@ -346,10 +346,10 @@ static TalusStatus try_step(TalusWorld *world, double length)
     world->kinetic_before = world->kinetic;
     world->rough_first_before = world->rough_first;
     talus_probes_begin_step(world);
+    talus_joints_begin_step(world);
     talus_drives_snapshot(world);
     talus_sleep_begin_step(world);
     TALUS_TRY(snapshot_solver(world));
-    TALUS_TRY(talus_joints_begin_step(world));
     TALUS_TRY(talus_sources_apply(world));
     return advance(world, length, 0);
 }
