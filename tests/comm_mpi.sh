@@ -55,5 +55,6 @@ for how in kill 3 0; do
     [ -s out ] || fail "a process died ($how), and no word was said"
 done
 unset TALUS_DIE
+TALUS_LEAVE=1 run 3 "$TALUS_BUILD_DIR/tests/test_comm" && fail "a process exited, others ran again: $(cat out)"
 
 [ $failures -eq 0 ]

@@ -396,6 +396,10 @@ static TalusStatus die(TalusComm *comm, void *context)
 
 int main(void)
 {
+    if (getenv("TALUS_LEAVE")) /* likewise: rank 0 exits, when the others run again */
+        return talus_ranks_run_mpi(count_ranks, &rounds) == TALUS_OK && !is_first_process()
+                   ? (int)talus_ranks_run_mpi(count_ranks, &rounds)
+                   : 0;
     if (getenv("TALUS_DIE")) /* by tests/comm_mpi.sh, which sees what becomes of the others */
         return talus_ranks_run_mpi(die, getenv("TALUS_DIE")) == TALUS_OK ? 0 : 1;
     rounds = talus_mpi_is_launched() ? 30 : ROUNDS;

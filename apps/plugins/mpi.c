@@ -62,7 +62,7 @@ static struct {
     int64_t own_mark;
     int marks;         /* that have come */
     int64_t last_call; /* number of calls that all ranks complete, as far as is known */
-} run;
+} run = {.comm = MPI_COMM_NULL};
 
 /* ---- start and end of MPI ---- */
 
@@ -80,6 +80,22 @@ static bool is_started(void)
     return started;
 }
 
+/* Waits until all ranks exit. False: some rank begins another run, in which it would wait for this one. */
+static bool have_all_come_to_the_end(void)
+{
+    MPI_Request request;
+    int done = 0, any = 0;
+    if (!run.ours || run.comm == MPI_COMM_NULL)
+        return true;
+    MPI_Ibarrier(run.comm, &request);
+    while (!done && !any) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run.comm, &any, MPI_STATUS_IGNORE);
+        sched_yield();
+    }
+    return !any;
+}
+
 /* Called when the process exits. In the middle of a run the other ranks would wait for this one for ever. Where MPI itself
  * ends the process, since another has been aborted, there is nothing left to do. */
 static void finish_mpi(void)
@@ -87,7 +103,7 @@ static void finish_mpi(void)
     const bool by_mpi = run.waiting && pthread_equal(run.waiter, pthread_self());
     if (getpid() != run.opened_by || by_mpi || is_ended()) /* a forked child runs this, too */
         return;
-    if (run.running)
+    if (run.running || !have_all_come_to_the_end())
         MPI_Abort(run.comm, 1);
     else if (run.ours)
         MPI_Finalize();

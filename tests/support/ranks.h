@@ -35,12 +35,14 @@ static inline TalusStatus note_if_first(TalusComm *comm, void *first)
     return TALUS_OK;
 }
 
-/* True in the process of rank 0, which has the results. All processes call it. */
+/* True in the process of rank 0, which has the results. The first call is one of all processes. */
 static inline bool is_first_process(void)
 {
-    bool first = true;
-    return !talus_mpi_is_launched() ||
-           (talus_ranks_run_mpi(note_if_first, &first) == TALUS_OK && first);
+    static bool known, first = true;
+    if (!known && talus_mpi_is_launched() && talus_ranks_run_mpi(note_if_first, &first) != TALUS_OK)
+        first = false;
+    known = true;
+    return first;
 }
 
 #endif
