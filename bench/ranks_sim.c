@@ -369,7 +369,7 @@ static Halo plan_halo(Played *p, const uint64_t *own, int count)
     must(TALUS_ALLOC(owner, room, "bodies"));
     must(TALUS_ALLOC(velocity, room, "velocities"));
     const int all = merge_bodies(p, own, count, number, owner);
-    const TalusHaloBodies bodies = {all, number, owner, NULL};
+    const TalusHaloBodies bodies = {.count = all, .number = number, .owner = owner};
     p->bytes = 0.0; /* the first exchange has counts */
     must(talus_halo_create(&p->comm, &bodies, sizeof *velocity, &halo));
     talus_halo_exchange(halo, velocity, sizeof *velocity);

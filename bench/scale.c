@@ -208,7 +208,9 @@ static TalusStatus run_rank(TalusComm *comm, void *context)
     Bench *b = context;
     TalusWorld *world = NULL;
     Counted c = {
-        {&counted_ops, talus_comm_rank(comm), talus_comm_size(comm)}, comm, {.cpu_s = 0.0}};
+        {.ops = &counted_ops, .rank = talus_comm_rank(comm), .size = talus_comm_size(comm)},
+        comm,
+        {.cpu_s = 0.0}};
     TalusStatus status = make_world(b, &c.comm, &world);
     if (status == TALUS_OK)
         status = measure_steps(&c, world, &b->step[talus_comm_rank(comm)]);

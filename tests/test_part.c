@@ -23,7 +23,7 @@ static const int ranks[] = {1, 3};
 enum { SHORT = 6, CONVERGE = 200 };
 #else
 static const int ranks[] = {1, 2, 3, 5};
-enum { SHORT = 20, CONVERGE = 1200 };
+enum { SHORT = 12, CONVERGE = 1200 };
 #endif
 enum { RANKS = sizeof ranks / sizeof *ranks };
 

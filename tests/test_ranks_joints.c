@@ -119,6 +119,35 @@ TEST(a_cart_on_spheres_has_the_same_bits_on_any_ranks)
     CHECK(last.ledger.joints != 0.0);
 }
 
+static TalusStatus make_default_cart(TalusWorldDef *def, TalusWorld **world)
+{
+    def->solver = "auto";
+    return make_cart(def, world);
+}
+
+/* By solvers that need the whole problem, joints included: rank 0 gathers it. */
+static TalusStatus make_swept_cart(TalusWorldDef *def, TalusWorld **world)
+{
+    def->solver = "gs-coulomb";
+    return make_cart(def, world);
+}
+
+static TalusStatus make_direct_cart(TalusWorldDef *def, TalusWorld **world)
+{
+    def->solver = "prox";
+    def->max_iterations = 4;
+    return make_cart(def, world);
+}
+
+TEST(all_solvers_of_a_cart_give_the_same_bits_on_any_ranks)
+{
+    const RanksCase all[] = {{"cart by auto", make_default_cart, NULL, 5},
+                             {"cart by sweeps", make_swept_cart, NULL, 5},
+                             {"cart by prox", make_direct_cart, NULL, 3}};
+    for (int k = 0; k < 3; k++)
+        CHECK(compare_case(&all[k]).contacts > 100);
+}
+
 TEST(a_relaxed_rigid_cart_has_the_same_bits_on_any_ranks)
 {
     const RanksCase of = {"rigid cart", make_rigid_cart, NULL, COMPARED_STEPS};
@@ -322,6 +351,7 @@ TEST(wrong_calls_fail_on_all_ranks)
 int main(void)
 {
     RUN(a_cart_on_spheres_has_the_same_bits_on_any_ranks);
+    RUN(all_solvers_of_a_cart_give_the_same_bits_on_any_ranks);
     RUN(a_relaxed_rigid_cart_has_the_same_bits_on_any_ranks);
     RUN(joints_that_change_have_the_same_bits_on_any_ranks);
     RUN(a_driven_chain_has_the_same_bits_on_any_ranks);

@@ -2,7 +2,8 @@
  *
  * Every rank sends rank 0 the bodies that it owns, and its contacts, those that it does not count without their data. Rank
  * 0 sorts the counted ones by run and first body: all contacts of a first body come from one rank, in their order. The
- * contacts of a rank are then found in that list one after the other, since they have its order. */
+ * contacts of a rank are then found in that list one after the other, since they have its order. All ranks have the blocks of
+ * joints, the last of their parts and of the whole; rank 0 takes its own. */
 #include "problem/gather.h"
 
 #include "backend/part.h"
@@ -50,18 +51,21 @@ typedef struct Arrived {
 
 /* ---- what a rank sends ---- */
 
-/* True if this rank sends the body: it owns it. Slots without a body have no number. */
-static bool sends_body(const TalusOperator *op, int b)
+/* Marks the bodies that this rank sends, those of its blocks that it owns: copies of other bodies may be old. */
+static void mark_bodies(const TalusOperator *op, uint8_t *sends)
 {
-    return op->halo->owned[b] && talus_body_number(&op->numbers, b) > 0;
+    for (int i = 0; i < op->blocks; i++)
+        for (int side = 0; side < 2; side++)
+            if (op->pair[i][side] >= 0)
+                sends[op->pair[i][side]] = op->halo->owned[op->pair[i][side]];
 }
 
-static size_t pack_bodies(const TalusProblem *p, BodyRecord *record)
+static size_t pack_bodies(const TalusProblem *p, const uint8_t *sends, BodyRecord *record)
 {
     const TalusOperator *op = &p->op;
     size_t count = 0;
     for (int b = 0; b < op->bodies; b++) {
-        if (!sends_body(op, b))
+        if (!sends[b])
             continue;
         BodyRecord *r = &record[count++];
         *r = (BodyRecord){.number = talus_body_number(&op->numbers, b), .length = p->length[b]};
@@ -111,7 +115,7 @@ static size_t pack_contacts(const TalusProblem *p, const double *gamma, KeyRecor
                             DataRecord *data)
 {
     size_t counted = 0;
-    for (int i = 0; i < p->op.blocks; i++) {
+    for (int i = 0; i < talus_first_joint(&p->op); i++) {
         key[i] = make_key(&p->op, i);
         if (key[i].counts)
             pack_data(p, gamma, i, &data[counted++]);
@@ -133,18 +137,22 @@ static TalusStatus send_part(const TalusProblem *p, const double *gamma, Arrived
     BodyRecord *body = NULL;
     KeyRecord *key = NULL;
     DataRecord *data = NULL;
-    TalusStatus status = TALUS_ALLOC(body, (size_t)op->bodies + 1, "bodies for rank 0");
+    uint8_t *sends = NULL;
+    TalusStatus status = TALUS_ALLOC(sends, (size_t)op->bodies + 1, "bodies for rank 0");
+    TALUS_THEN(status, TALUS_ALLOC(body, (size_t)op->bodies + 1, "bodies for rank 0"));
     TALUS_THEN(status, TALUS_ALLOC(key, (size_t)op->blocks + 1, "contacts for rank 0"));
     TALUS_THEN(status, TALUS_ALLOC(data, (size_t)op->blocks + 1, "contacts for rank 0"));
     status = talus_comm_agree(comm, status);
     if (status == TALUS_OK) {
-        const size_t bodies = pack_bodies(p, body), counted = pack_contacts(p, gamma, key, data);
+        mark_bodies(op, sends);
+        const size_t bodies = pack_bodies(p, sends, body);
+        const size_t counted = pack_contacts(p, gamma, key, data);
         status = send_to_root(comm, body, bodies * sizeof *body, &arrived->bodies);
-        TALUS_THEN(status,
-                   send_to_root(comm, key, (size_t)op->blocks * sizeof *key, &arrived->keys));
+        TALUS_THEN(status, send_to_root(comm, key, (size_t)talus_first_joint(op) * sizeof *key,
+                                        &arrived->keys));
         TALUS_THEN(status, send_to_root(comm, data, counted * sizeof *data, &arrived->data));
     }
-    TALUS_RELEASE(body, key, data);
+    TALUS_RELEASE(sends, body, key, data);
     return status;
 }
 
@@ -234,6 +242,8 @@ static TalusProblemSizes sizes_of(const TalusProblem *part, const Arrived *in)
 {
     const TalusOperator *op = &part->op;
     TalusProblemSizes sizes = {.bodies = (int)in->body_count,
+                               .general = op->blocks - talus_first_joint(op),
+                               .joints = op->joints,
                                .rows = op->rows,
                                .compliance = op->compliance != NULL,
                                .models = op->model != NULL,
@@ -261,18 +271,18 @@ static TalusStatus fill_bodies(const Arrived *in, TalusProblem *p)
     return TALUS_OK;
 }
 
-static TalusStatus fill_contact(const Arrived *in, TalusProblem *p, int i)
+/* Fills block i from its records. */
+static TalusStatus fill_block(const Arrived *in, const KeyRecord *key, const DataRecord *r,
+                              TalusProblem *p, int i)
 {
     TalusOperator *op = &p->op;
-    const DataRecord *r = in->place[i].data;
     const int general = i - op->sphere_sphere - op->sphere_fixed;
-    op->pair[i][0] = find_body(in, in->place[i].key->a);
-    op->pair[i][1] = find_body(in, in->place[i].key->b);
-    if (op->pair[i][0] < 0 || op->pair[i][1] < -1)
-        return talus_fail(
-            TALUS_ERR_ARGUMENT,
-            "problem: no rank owns a body of contact %d, between bodies %llu and %llu", i,
-            (unsigned long long)in->place[i].key->a, (unsigned long long)in->place[i].key->b);
+    op->pair[i][0] = find_body(in, key->a);
+    op->pair[i][1] = find_body(in, key->b);
+    if (op->pair[i][0] < -1 || op->pair[i][1] < -1)
+        return talus_fail(TALUS_ERR_ARGUMENT,
+                          "problem: no rank owns a body of block %d, between bodies %llu and %llu",
+                          i, (unsigned long long)key->a, (unsigned long long)key->b);
     memcpy(op->frame[i], r->frame, sizeof r->frame);
     op->bias[i] = r->bias;
     op->mu[i] = r->mu;
@@ -290,55 +300,77 @@ static TalusStatus fill_contact(const Arrived *in, TalusProblem *p, int i)
     return TALUS_OK;
 }
 
-/* Fills the whole problem from the sorted records. */
-static TalusStatus fill_whole(const TalusProblem *part, const Arrived *in, TalusProblem *p)
+/* Fills the blocks of joints from those of the part. */
+static TalusStatus fill_joints(const TalusProblem *part, const double *gamma, const Arrived *in,
+                               TalusProblem *p)
 {
-    const TalusProblemSizes sizes = sizes_of(part, in);
-    TALUS_TRY(talus_problem_resize(p, &sizes));
-    TALUS_TRY(fill_bodies(in, p));
-    for (int i = 0; i < p->op.blocks; i++)
-        TALUS_TRY(fill_contact(in, p, i));
-    TALUS_TRY(talus_problem_finish(p));
-    for (int i = 0; p->op.estimate && i < p->op.blocks; i++)
-        p->op.estimate[i] = in->place[i].data->estimate;
-    return TALUS_OK;
-}
-
-/* Finds the contacts of each rank in the whole list. */
-static TalusStatus find_contacts(const Arrived *in, TalusGather *g)
-{
-    TALUS_TRY(TALUS_ALLOC(g->of, (size_t)g->comm->size, "contacts of ranks"));
-    for (int m = 0; m < in->keys.count; m++) {
-        const KeyRecord *key = in->keys.message[m].data;
-        TalusGathered *of = &g->of[in->keys.message[m].rank];
-        const int64_t count = records_of(&in->keys, m, sizeof *key);
-        int64_t at = 0;
-        TALUS_TRY(TALUS_ALLOC(of->index, (size_t)count + 1, "contacts of ranks"));
-        for (; of->count < count; of->count++, key++) {
-            while (at < in->place_count &&
-                   (in->place[at].key->run != key->run || in->place[at].key->a != key->a ||
-                    in->place[at].key->b != key->b))
-                at++;
-            if (at == in->place_count)
-                return talus_fail(
-                    TALUS_ERR_ARGUMENT,
-                    "problem: contacts of rank %d are not in the order of body numbers",
-                    in->keys.message[m].rank);
-            of->index[of->count] = (int32_t)at++;
-        }
+    for (int i = (int)in->place_count, from = talus_first_joint(&part->op); i < p->op.blocks;
+         i++, from++) {
+        const KeyRecord key = make_key(&part->op, from);
+        DataRecord data;
+        pack_data(part, gamma, from, &data);
+        TALUS_TRY(fill_block(in, &key, &data, p, i));
     }
     return TALUS_OK;
 }
 
-static TalusStatus make_whole(const TalusProblem *part, Arrived *in, TalusGather *g)
+/* Fills the whole problem from the sorted records. */
+static TalusStatus fill_whole(const TalusProblem *part, const double *gamma, const Arrived *in,
+                              TalusProblem *p)
 {
+    const TalusProblemSizes sizes = sizes_of(part, in);
+    TALUS_TRY(talus_problem_resize(p, &sizes));
+    TALUS_TRY(fill_bodies(in, p));
+    for (int i = 0; i < (int)in->place_count; i++)
+        TALUS_TRY(fill_block(in, in->place[i].key, in->place[i].data, p, i));
+    TALUS_TRY(fill_joints(part, gamma, in, p));
+    TALUS_TRY(talus_problem_finish(p));
+    for (int i = 0; p->op.estimate && i < (int)in->place_count; i++)
+        p->op.estimate[i] = in->place[i].data->estimate;
+    return TALUS_OK;
+}
+
+/* Finds the contacts of a rank in the whole list; joints follow. */
+static TalusStatus find_contacts(const Arrived *in, int rank, int64_t joints, TalusGathered *of)
+{
+    const KeyRecord *key = NULL;
+    int64_t count = 0, at = 0;
+    for (int m = 0; m < in->keys.count; m++)
+        if (in->keys.message[m].rank == rank) {
+            key = in->keys.message[m].data;
+            count = records_of(&in->keys, m, sizeof *key);
+        }
+    TALUS_TRY(TALUS_ALLOC(of->index, (size_t)(count + joints) + 1, "contacts of ranks"));
+    for (; of->count < count; of->count++, key++) {
+        while (at < in->place_count &&
+               (in->place[at].key->run != key->run || in->place[at].key->a != key->a ||
+                in->place[at].key->b != key->b))
+            at++;
+        if (at == in->place_count)
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "problem: contacts of rank %d are not in the order of body numbers",
+                              rank);
+        of->index[of->count] = (int32_t)at++;
+    }
+    for (int64_t k = 0; k < joints; k++)
+        of->index[of->count++] = (int32_t)(in->place_count + k);
+    return TALUS_OK;
+}
+
+static TalusStatus make_whole(const TalusProblem *part, const double *gamma, Arrived *in,
+                              TalusGather *g)
+{
+    const int64_t joints = part->op.blocks - talus_first_joint(&part->op);
     if (g->comm->rank > 0)
         return TALUS_OK;
     TALUS_TRY(sort_bodies(in));
     TALUS_TRY(sort_contacts(in));
     TALUS_TRY(talus_problem_create_empty(part->op.pool, &g->whole));
-    TALUS_TRY(fill_whole(part, in, g->whole));
-    return find_contacts(in, g);
+    TALUS_TRY(fill_whole(part, gamma, in, g->whole));
+    TALUS_TRY(TALUS_ALLOC(g->of, (size_t)g->comm->size, "contacts of ranks"));
+    for (int r = 0; r < g->comm->size; r++)
+        TALUS_TRY(find_contacts(in, r, joints, &g->of[r]));
+    return TALUS_OK;
 }
 
 TalusStatus talus_gather_create(const TalusProblem *part, const double *gamma, TalusGather **out)
@@ -351,7 +383,7 @@ TalusStatus talus_gather_create(const TalusProblem *part, const double *gamma, T
     g->comm = comm;
     g->rows = part->op.rows;
     TalusStatus status = send_part(part, gamma, &in);
-    TALUS_THEN(status, talus_comm_agree(comm, make_whole(part, &in, g)));
+    TALUS_THEN(status, talus_comm_agree(comm, make_whole(part, gamma, &in, g)));
     talus_inbox_clear(&in.bodies);
     talus_inbox_clear(&in.keys);
     talus_inbox_clear(&in.data);

@@ -7,7 +7,7 @@
 
 #include <talus/problem.h>
 
-/* Contacts of a rank: indices in the whole problem, in the order of the rank's part. */
+/* Blocks of a rank: indices in the whole problem, in the order of the rank's part. */
 typedef struct TalusGathered {
     int32_t *index;
     int64_t count;

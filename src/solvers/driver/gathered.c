@@ -9,8 +9,9 @@
 bool talus_solver_gathers(const TalusSolver *s, const TalusProblem *problem)
 {
     const TalusSolverType *t = s->type;
-    const bool on_parts = t->through_products || t->plan || (t->on_parts && t->on_parts(s->params));
-    return problem->op.halo && !on_parts;
+    const bool joints = talus_first_joint(&problem->op) < problem->op.blocks;
+    const bool sweeps = t->on_parts && t->on_parts(s->params) && !joints;
+    return problem->op.halo && !t->through_products && !t->plan && !sweeps;
 }
 
 /* Makes the status that rank 0 has that of all ranks. */

@@ -5,7 +5,7 @@
 #include "solvers/driver/session.h"
 
 /* True if the problem is a rank's part and the solver needs the whole: rank 0 then solves that. False for a solver that
- * works through products alone or sweeps by colours, and for one that plans stages of other solvers. */
+ * works through products alone or sweeps by colours, which joints are not made for, and for one that plans stages of other solvers. */
 bool talus_solver_gathers(const TalusSolver *solver, const TalusProblem *problem);
 
 /* talus_solver_solve, which calls this file. */
