@@ -1,10 +1,11 @@
-/* Worlds on several ranks: each step must give the bits of one rank. */
+/* Worlds on several ranks: each step must give the bits of one rank. Under mpirun its processes are the ranks. */
 #ifndef TALUS_TESTS_RANKS_WORLD_H
 #define TALUS_TESTS_RANKS_WORLD_H
 
 #include <talus/comm.h>
 #include <talus/world.h>
 
+#include "support/ranks.h"
 #include "support/test.h"
 #include "world/source/generate.h"
 
@@ -55,7 +56,6 @@ static inline TalusStatus run_rank(TalusComm *comm, void *context)
     TalusWorld *world = NULL;
     def.comm = comm;
     def.threads = run->threads;
-    def.solver = "apgd";
     TalusStatus status = run->make(&def, &world);
     for (int k = 0; status == TALUS_OK && k < run->steps; k++)
         status = make_step(comm, world, run, k);
@@ -98,23 +98,37 @@ static inline bool steps_same(const Run *a, const Run *b, int k)
     return same;
 }
 
+/* Runs a world on one rank, in the process that compares, or on several. */
+static inline TalusStatus run_world(int ranks, Run *run)
+{
+    if (ranks > 1)
+        return run_ranks(ranks, run_rank, run);
+    return is_first_process() ? talus_ranks_run(1, run_rank, run) : TALUS_OK;
+}
+
 /* Runs a world on all numbers of ranks and threads, grid[runs], of which the first is {1, 1}, and compares each step with
  * that of one rank and thread. Returns the report of the last step. */
 static inline TalusStepInfo compare_ranks(const char *name, MakeWorldFn *make, ActFn *act,
                                           int steps, const int (*grid)[2], int runs)
 {
+    static const int processes[2][2] = {{1, 1}, {3, 2}}; /* as many as there are, in place of 3 */
     Run *run = calloc((size_t)runs, sizeof *run);
+    const bool first = is_first_process();
+    if (talus_mpi_is_launched()) {
+        grid = processes;
+        runs = 2;
+    }
     for (int k = 0; k < runs; k++) {
         run[k].make = make;
         run[k].act = act;
         run[k].steps = steps;
         run[k].threads = grid[k][1];
-        TalusStatus status = talus_ranks_run(grid[k][0], run_rank, &run[k]);
+        TalusStatus status = run_world(grid[k][0], &run[k]);
         if (status != TALUS_OK)
             printf("# %s on %d ranks: %s\n", name, grid[k][0], talus_error());
         if (!CHECK_OK(status))
             break;
-        for (int s = 0; s < steps; s++)
+        for (int s = 0; s < steps && first; s++)
             if (!steps_same(&run[k], &run[0], s)) {
                 printf("# %s: step %d on %d ranks of %d threads differs\n", name, s + 1, grid[k][0],
                        grid[k][1]);

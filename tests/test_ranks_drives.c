@@ -217,6 +217,37 @@ TEST(excluded_pairs_have_the_same_bits_on_any_ranks)
     CHECK(compare_case(&of).contacts > 100);
 }
 
+/* ---- what is refused ---- */
+
+static TalusStatus make_rolling(TalusWorldDef *def, TalusWorld **world)
+{
+    const Grains grains = spheres(3, 3, 3, talus_vec3(0.0, 0.0, 0.0), 0.1);
+    TalusPairDef pair = talus_pair_def_default();
+    pair.rolling = 0.05;
+    TalusStatus status = talus_world_create(def, world);
+    status = status == TALUS_OK ? talus_world_set_pair(*world, 0, 0, &pair) : status;
+    return status == TALUS_OK ? add_grains(*world, &grains, NULL) : status;
+}
+
+static TalusStatus step_rolling(TalusComm *comm, void *context)
+{
+    TalusWorldDef def = talus_world_def_default();
+    TalusWorld *world = NULL;
+    def.comm = comm;
+    def.threads = 1;
+    (void)context;
+    TalusStatus status = make_rolling(&def, &world);
+    status = status == TALUS_OK ? talus_world_step(world, NULL) : status;
+    talus_world_destroy(world);
+    return status;
+}
+
+TEST(friction_against_rolling_is_refused)
+{
+    CHECK_OK(talus_ranks_run(1, step_rolling, NULL));
+    CHECK_INT(talus_ranks_run(2, step_rolling, NULL), TALUS_ERR_UNSUPPORTED);
+}
+
 int main(void)
 {
     RUN(a_drum_of_driven_boxes_has_the_same_bits_on_any_ranks);
@@ -224,5 +255,6 @@ int main(void)
     RUN(drives_that_change_have_the_same_bits_on_any_ranks);
     RUN(wrong_calls_fail_on_all_ranks);
     RUN(excluded_pairs_have_the_same_bits_on_any_ranks);
+    RUN(friction_against_rolling_is_refused);
     return talus_test_result();
 }

@@ -3,7 +3,8 @@
  * A joint adds one to three blocks to the step's problem (docs/how-to/joints.md), solved with the contacts: heyn-2012
  * Eq. (5). A joint is defined in the world frame, at the bodies' poses when the joint is added. Coordinate and speed
  * are those of body a relative to body b; the coordinate is 0 at that pose, but of DISTANCE and SPRING it is a length.
- * Force and torque act on a. */
+ * Force and torque act on a. In a world on several ranks all ranks call these functions together, queries too, but for
+ * talus_world_joint_count. */
 #ifndef TALUS_JOINT_H
 #define TALUS_JOINT_H
 

@@ -88,7 +88,7 @@ typedef struct TalusWorldDef {
     const char *backend;
     int threads; /* 0: one per processor */
     /* Ranks that make the world together (talus/comm.h), each with a part of its bodies; NULL: this process alone. Backend
-     * cpu only; without joints so far. A call that names a body acts where the body is, and
+     * cpu only, without friction against spinning and rolling so far. A call that names a body acts where the body is, and
      * every rank gets the same status and the same answer. Queries give every rank the bodies and contacts of all. */
     TalusComm *comm;
 } TalusWorldDef;

@@ -53,16 +53,22 @@ static TalusStatus cut_run(TalusGroups *g, const TalusFirstBodies *first, int be
     return TALUS_OK;
 }
 
-TalusStatus talus_groups_cut_contacts(TalusGroups *g, const TalusFirstBodies *first,
-                                      const int run_end[3])
+TalusStatus talus_groups_cut_runs(TalusGroups *g, const TalusFirstBodies *first, const int *run_end,
+                                  int runs)
 {
     TalusStatus status = TALUS_OK;
     g->count = 0;
-    for (int run = 0; run < 3; run++)
+    for (int run = 0; run < runs; run++)
         TALUS_THEN(status, cut_run(g, first, run > 0 ? run_end[run - 1] : 0, run_end[run]));
-    TALUS_THEN(status, end_groups(g, run_end[2]));
+    TALUS_THEN(status, end_groups(g, run_end[runs - 1]));
     g->count = status == TALUS_OK ? g->count : 0;
     return status;
+}
+
+TalusStatus talus_groups_cut_contacts(TalusGroups *g, const TalusFirstBodies *first,
+                                      const int run_end[3])
+{
+    return talus_groups_cut_runs(g, first, run_end, 3);
 }
 
 TalusStatus talus_groups_cut_bodies(TalusGroups *g, const uint64_t *id, const uint32_t *slot,

@@ -26,6 +26,9 @@ typedef struct TalusFirstBodies {
  * reused. */
 TalusStatus talus_groups_cut_contacts(TalusGroups *groups, const TalusFirstBodies *first,
                                       const int run_end[3]);
+/* The same for any number of runs. */
+TalusStatus talus_groups_cut_runs(TalusGroups *groups, const TalusFirstBodies *first,
+                                  const int *run_end, int runs);
 
 /* Fills *groups with groups of bodies 0 to count - 1. Body k has the number id[slot[k]] (slot NULL: id[k]); numbers
  * ascend with k. A group has the bodies of one block of BODY_GRAIN consecutive numbers. */

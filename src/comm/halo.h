@@ -14,10 +14,14 @@
 
 typedef struct TalusHalo {
     TalusComm *comm;
-    int64_t blocks;    /* number of blocks of the whole problem */
-    int64_t general;   /* number of general contacts among them */
+    int64_t blocks;    /* number of blocks of the whole problem, without free joints */
+    int64_t general;   /* number of general ones among them */
     bool frictionless; /* talus_problem_is_frictionless of the whole problem */
     uint8_t *owned;    /* [bodies]: 1 if this rank owns the body */
+    /* Blocks of joints with bounds, which come behind the contacts. All ranks have all blocks of joints and compute them
+     * from the same numbers; one rank counts them, that which has the last general contact of the whole problem. */
+    int bounded_joints;
+    bool counts_joints;
     /* What is sent and received, by neighbour: the bodies from start[k] to start[k + 1] - 1 of `body`. */
     int neighbours;
     TalusMessage *send, *receive;
@@ -31,10 +35,12 @@ typedef struct TalusHaloBodies {
     const uint64_t *number;
     const int32_t *owner;  /* rank of the owner */
     const uint32_t *order; /* the bodies by ascending number; NULL: they are in this order */
+    bool
+        everywhere; /* on all ranks alike: a rank may need bodies of any other, which need none of it */
 } TalusHaloBodies;
 
 /* Finds out which velocities each rank needs from which other; called by all ranks. If a rank has a body of another one,
- * that one must have a body of the first, as owners of the two bodies of a contact do. `record`: the most bytes that will
+ * that one must have a body of the first, as owners of the two bodies of a contact do, unless bodies->everywhere. `record`: the most bytes that will
  * be exchanged for a body. */
 TalusStatus talus_halo_create(TalusComm *comm, const TalusHaloBodies *bodies, size_t record,
                               TalusHalo **out);

@@ -53,6 +53,7 @@ TalusStatus talus_reduced_fill(TalusReduced *r, const TalusBackend *backend,
     TALUS_TRY(factor_joints(r));
     r->op.elimination = r->joints;
     TALUS_TRY(backend->joint.finish_reduced(op, &r->op));
+    TALUS_TRY(talus_problem_join_kinds(&r->op));
     r->op.mixed_sets = talus_sets_are_mixed(op->rows, r->op.kinds, op->prisms);
     return backend->op.reserve_scratch(&r->op);
 }

@@ -126,8 +126,7 @@ static void copy_offsets_chunk(void *context, int64_t begin, int64_t end, int64_
         op->unshifted[i] = *normal_offset(op, i);
 }
 
-/* Sets op->kinds to those of all ranks. */
-static TalusStatus join_kinds(TalusOperator *op)
+TalusStatus talus_problem_join_kinds(TalusOperator *op)
 {
     int64_t count[32];
     for (int bit = 0; bit < 32; bit++)
@@ -144,7 +143,7 @@ TalusStatus talus_problem_settle_friction(TalusProblem *p)
     size_t blocks = (size_t)op->blocks;
     op->prisms = false;
     op->kinds = settle_models(op);
-    TALUS_TRY(join_kinds(op));
+    TALUS_TRY(talus_problem_join_kinds(op));
     op->mixed_sets = sets_are_mixed(op);
     op->estimate = op->unshifted = NULL;
     if (has_law(op, TALUS_LAW_FIXED)) {

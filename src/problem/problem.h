@@ -67,6 +67,8 @@ void talus_model_corner(const TalusBlockModel *model, int k, double c[2]);
  * kinds and mixed_sets, makes blocks under Coulomb's law cones (prisms false), and fills estimate with zeros and
  * unshifted with the normal offsets if some law needs them. */
 TalusStatus talus_problem_settle_friction(TalusProblem *problem);
+/* Sets op->kinds to those of all ranks. */
+TalusStatus talus_problem_join_kinds(TalusOperator *op);
 /* Returns the bits TALUS_KIND(law, section) of all pairs of law and section that blocks with friction, and joints,
  * have; only that of ccp on the disc if there are no such blocks; 0 if blocks have one row. */
 uint32_t talus_problem_kinds(const TalusProblem *problem);

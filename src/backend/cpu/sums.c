@@ -4,14 +4,20 @@
 #include "backend/groups.h"
 #include "backend/part.h"
 
+/* Joints with bounds continue the last group of contacts. On several ranks one alone counts them, that which has this
+ * group; on others they are groups of their own. */
 TalusStatus talus_cpu_group_blocks(const TalusOperator *op)
 {
-    int spheres = op->sphere_sphere + op->sphere_fixed;
-    const int run_end[3] = {op->sphere_sphere, spheres, op->blocks - op->joints};
+    const int spheres = op->sphere_sphere + op->sphere_fixed, end = op->blocks - op->joints;
+    const int run_end[4] = {op->sphere_sphere, spheres, talus_first_joint(op), end};
+    const int joined_end[3] = {op->sphere_sphere, spheres, end};
+    const bool apart = op->halo && !op->halo->counts_joints;
     if (!op->pair)
         return TALUS_OK;
     const TalusFirstBodies first = {op->pair, sizeof *op->pair, op->numbers};
-    return talus_groups_cut_contacts(&op->scratch->groups, &first, run_end);
+    if (apart)
+        return talus_groups_cut_runs(&op->scratch->groups, &first, run_end, 4);
+    return talus_groups_cut_contacts(&op->scratch->groups, &first, joined_end);
 }
 
 /* Returns the number of groups of blocks that are cut by position: free joints, or all blocks of an explicit matrix. */
@@ -62,16 +68,25 @@ void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, con
         op->scratch->partial[k * stride + group] = sums[k];
 }
 
+/* True if this rank counts the group: it owns the first bodies of its contacts, or counts joints. */
+static bool counts_group(const TalusOperator *op, int64_t group)
+{
+    const TalusGroups *groups = &op->scratch->groups;
+    if (group >= groups->count || groups->start[group] >= talus_first_joint(op))
+        return op->halo->counts_joints;
+    return op->halo->owned[op->pair[groups->start[group]][0]];
+}
+
 /* sums[k] = the sum of partial[k][group] over the groups that this rank counts. */
 static void sum_own_groups(const TalusOperator *op, int count, const double *partial,
                            TalusSum *sums)
 {
-    const TalusGroups *groups = &op->scratch->groups;
+    const int64_t groups = talus_cpu_group_count(op);
     for (int k = 0; k < count; k++) {
         sums[k] = (TalusSum){0};
-        for (int g = 0; g < groups->count; g++)
-            if (op->halo->owned[op->pair[groups->start[g]][0]])
-                talus_sum_add(&sums[k], &partial[(int64_t)k * groups->count + g], 1);
+        for (int64_t g = 0; g < groups; g++)
+            if (counts_group(op, g))
+                talus_sum_add(&sums[k], &partial[k * groups + g], 1);
     }
 }
 

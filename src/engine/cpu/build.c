@@ -60,7 +60,7 @@ static void fill_bodies(void *context, int64_t begin, int64_t end, int64_t chunk
 void cpu_fill_bodies(CpuEngine *e)
 {
     BuildContext c = build_context(e);
-    talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, fill_bodies, &c);
+    talus_parallel(e->pool, c.op->bodies, CPU_GRAIN, fill_bodies, &c);
 }
 
 /* ---- contacts ---- */

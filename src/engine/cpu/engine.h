@@ -226,7 +226,8 @@ void cpu_sum_contacts_named(CpuEngine *e, TalusLoopFn *fn, void *context, int co
                             const char *name);
 
 /* ---- build.c ---- */
-/* Writes records, lengths and inverse inertias of all bodies of the problem. The records have the free velocities
+/* Writes records, lengths and inverse inertias of all bodies of the problem; slots may have been added since it was built,
+ * behind those. The records have the free velocities
  * without attraction and motors. */
 void cpu_fill_bodies(CpuEngine *e);
 /* Returns, after a solve, `overlap_ratio` of the operation compute_velocities. */

@@ -2,25 +2,48 @@
  *
  * The slots behind this rank's own have the bodies that may touch them (world/ranks). Products need the velocities of
  * those alone that have contacts and are moved by impulses. A contact of two ranks is in the lists of both, so that each
- * has bodies that the other needs. */
+ * has bodies that the other needs. All ranks have all joints and copies of their bodies (world/joint): each eliminates
+ * them from the same velocities. */
 #include "engine/cpu/engine.h"
 
 #include "comm/halo.h"
 
+#include <math.h>
+
+/* Writes the owners of the two bodies of a block, slots or -1. */
+static void set_owners(const CpuEngine *e, const int32_t pair[2], int32_t *owner)
+{
+    const int own = cpu_own_slots(e);
+    for (int side = 0; side < 2; side++)
+        if (pair[side] >= own && cpu_is_free(e, pair[side]))
+            owner[pair[side]] = e->bodies.owner[pair[side] - own];
+}
+
 /* Writes the owners of the bodies whose velocities are exchanged; all others count as this rank's own. */
 static void find_owners(const CpuEngine *e, int32_t *owner)
 {
-    const TalusBodyArrays *b = &e->bodies;
-    const int own = cpu_own_slots(e), rank = talus_comm_rank(b->comm);
-    for (int i = 0; i < b->slots; i++)
+    const TalusOperator *op = talus_problem_operator(e->problem);
+    const int rank = talus_comm_rank(e->bodies.comm);
+    for (int i = 0; i < e->bodies.slots; i++)
         owner[i] = rank;
-    for (int i = 0; i < e->contacts->count; i++) {
-        const TalusContact *c = &e->contacts->contact[i];
-        const uint32_t body[2] = {c->a, c->b};
-        for (int side = 0; side < 2; side++)
-            if ((int)body[side] >= own && cpu_is_free(e, body[side]))
-                owner[body[side]] = b->owner[(int)body[side] - own];
-    }
+    for (int i = 0; i < op->blocks; i++)
+        set_owners(e, op->pair[i], owner);
+}
+
+/* Decides which rank counts joints: that which has the last general contact of the whole problem, whose group joints
+ * continue (backend/groups.h); the first one if there is none. */
+static void choose_counter(const CpuEngine *e, TalusHalo *halo)
+{
+    const TalusOperator *op = talus_problem_operator(e->problem);
+    const int spheres = op->sphere_sphere + op->sphere_fixed;
+    double here = halo->comm->rank == 0 ? 0.0 : -1.0, last;
+    for (int i = spheres; i < e->contacts->count; i++)
+        if (halo->owned[op->pair[i][0]])
+            here = fmax(here, (double)e->bodies.id[op->pair[i][0]]);
+    last = here;
+    talus_comm_find_maxima(halo->comm, &last, 1);
+    halo->bounded_joints = e->joints.bounded;
+    halo->counts_joints = here == last;
 }
 
 /* Sets the numbers of the halo that concern all ranks. */
@@ -28,7 +51,7 @@ static TalusStatus count_all(const CpuEngine *e, TalusHalo *halo)
 {
     const TalusOperator *op = talus_problem_operator(e->problem);
     int64_t count[3] = {0};
-    for (int i = 0; i < op->blocks; i++) {
+    for (int i = 0; i < op->blocks - op->joints; i++) {
         const bool counts = halo->owned[op->pair[i][0]];
         count[0] += counts;
         count[1] += counts && i >= op->sphere_sphere + op->sphere_fixed;
@@ -50,8 +73,14 @@ TalusStatus cpu_link_problem(CpuEngine *e)
         return TALUS_OK;
     TALUS_TRY(talus_comm_agree(b->comm, TALUS_ALLOC(owner, (size_t)b->slots + 1, "owners")));
     find_owners(e, owner);
-    const TalusHaloBodies bodies = {b->slots, b->id, owner, b->at_rank};
+    const TalusHaloBodies bodies = {.count = b->slots,
+                                    .number = b->id,
+                                    .owner = owner,
+                                    .order = b->at_rank,
+                                    .everywhere = e->joints.bounded + e->joints.free > 0};
     TalusStatus status = talus_halo_create(b->comm, &bodies, sizeof *op->body, &op->halo);
     talus_release(owner);
-    return status == TALUS_OK ? count_all(e, op->halo) : status;
+    TALUS_TRY(status);
+    choose_counter(e, op->halo);
+    return count_all(e, op->halo);
 }

@@ -49,7 +49,7 @@ static bool is_direction(TalusVec3 a)
 /* Refuses the id of a body that does not exist; 0, the fixed world, is allowed. */
 static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBodyId id)
 {
-    if (id.number != 0 && talus_slot_of(world, id) < 0)
+    if (id.number != 0 && talus_ranks_slot_near(world, id) < 0)
         return talus_reject("joint \"%s\": there is no body %" PRIu64, name, id.number);
     return TALUS_OK;
 }
@@ -57,7 +57,7 @@ static TalusStatus check_body(const TalusWorld *world, const char *name, TalusBo
 /* True if the body with this id exists and is free or asleep. */
 static bool is_dynamic(const TalusWorld *world, TalusBodyId id)
 {
-    int slot = talus_slot_of(world, id);
+    int slot = talus_ranks_slot_near(world, id);
     return slot >= 0 && talus_slot_is_dynamic(&world->bodies, slot);
 }
 
@@ -220,7 +220,7 @@ static void attach_to_bodies(const TalusWorld *world, TalusJoint *joint)
     TalusVec3 axis[2] = {base, mover}, side = talus_unit_normal(base);
     TalusVec3 point[2] = {line ? def->point_b : def->point, def->point};
     for (int k = 0; k < 2; k++) {
-        int slot = talus_slot_of(world, k == 0 ? def->b : def->a);
+        int slot = talus_ranks_slot_near(world, k == 0 ? def->b : def->a);
         TalusQuat turn = slot >= 0 ? b->orientation[slot] : talus_quat_identity();
         TalusVec3 centre = slot >= 0 ? b->position[slot] : talus_vec3(0.0, 0.0, 0.0);
         TalusVec3 arm = talus_sub(point[k], centre);
@@ -237,8 +237,8 @@ static void attach_to_bodies(const TalusWorld *world, TalusJoint *joint)
 static double offset_length(const TalusWorld *world, const TalusJointDef *def)
 {
     const double *radius = world->bodies.radius;
-    double a = is_dynamic(world, def->a) ? radius[talus_slot_of(world, def->a)] : INFINITY;
-    double b = is_dynamic(world, def->b) ? radius[talus_slot_of(world, def->b)] : INFINITY;
+    double a = is_dynamic(world, def->a) ? radius[talus_ranks_slot_near(world, def->a)] : INFINITY;
+    double b = is_dynamic(world, def->b) ? radius[talus_ranks_slot_near(world, def->b)] : INFINITY;
     return fmin(a, b);
 }
 
@@ -256,17 +256,33 @@ static TalusStatus exclude_bodies(TalusWorld *world, const TalusJointDef *def)
     return talus_bodies_exclude(world, def->a, def->b);
 }
 
+/* On several ranks: gets copies of all bodies that check_def and attach_to_bodies look at. */
+static TalusStatus fetch_bodies_of(TalusWorld *world, const TalusJointDef *def)
+{
+    const TalusBodyId more[2] = {def ? def->a : (TalusBodyId){0}, def ? def->b : (TalusBodyId){0}};
+    return talus_joints_fetch_bodies(world, more);
+}
+
+/* Wakes a body of this rank; 0: the fixed world. */
+static void wake_body(TalusWorld *world, TalusBodyId id)
+{
+    const int slot = id.number != 0 ? talus_slot_of(world, id) : -1;
+    if (slot >= 0)
+        talus_slot_wake(world, slot);
+}
+
 TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, TalusJointId *id)
 {
     TalusJoints *joints = &world->joints;
     size_t count = (size_t)joints->count;
-    char *name;
-    TALUS_TRY(talus_ranks_refuse(world, "joints"));
+    char *name = NULL;
+    TALUS_TRY(fetch_bodies_of(world, def));
     TALUS_TRY(check_def(world, def));
     TALUS_TRY(talus_world_download_bodies(world));
-    TALUS_TRY(TALUS_GROW(joints->joint, count + 1, count, "joints"));
-    TALUS_TRY(talus_copy_text(def->name ? def->name : "", "joint name", &name));
-    TalusStatus status = exclude_bodies(world, def);
+    TalusStatus status = TALUS_GROW(joints->joint, count + 1, count, "joints");
+    TALUS_THEN(status, talus_copy_text(def->name ? def->name : "", "joint name", &name));
+    status = talus_comm_agree(world->ranks.comm, status);
+    TALUS_THEN(status, exclude_bodies(world, def));
     if (status != TALUS_OK) {
         talus_release(name);
         return status;
@@ -278,10 +294,8 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
                           .length = offset_length(world, def)};
     joint->def.name = name;
     attach_to_bodies(world, joint);
-    if (def->a.number != 0)
-        talus_slot_wake(world, talus_slot_of(world, def->a));
-    if (def->b.number != 0)
-        talus_slot_wake(world, talus_slot_of(world, def->b));
+    wake_body(world, def->a);
+    wake_body(world, def->b);
     joint->def.rest = rest_length(world, def);
     if (id)
         id->number = joint->number;
@@ -289,6 +303,12 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
 }
 
 /* ---- removing ---- */
+
+/* On several ranks: gets the copies with which joints are looked at. They are not part of the world's content. */
+static TalusStatus fetch_copies(const TalusWorld *world)
+{
+    return talus_joints_fetch_bodies((TalusWorld *)world, NULL);
+}
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -301,6 +321,7 @@ static TalusStatus find_joint(const TalusWorld *world, TalusJointId id, TalusJoi
 {
     const TalusJoints *joints = &world->joints;
     TalusJoint key = {.number = id.number};
+    TALUS_TRY(fetch_copies(world));
     *out = joints->count == 0 ? NULL
                               : bsearch(&key, joints->joint, (size_t)joints->count,
                                         sizeof *joints->joint, compare_numbers);
@@ -341,18 +362,27 @@ void talus_joints_clear(TalusWorld *world)
 
 /* ---- a step ---- */
 
+/* Drops the joints of removed bodies. */
+static void drop_dead_joints(TalusWorld *world)
+{
+    for (int i = world->joints.count - 1; i >= 0; i--)
+        if (!talus_joint_lives(world, &world->joints.joint[i]))
+            drop_joint(&world->joints, i);
+}
+
 void talus_joints_begin_step(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    for (int i = joints->count - 1; i >= 0; i--) {
+    if (!talus_world_is_dealt(world))
+        drop_dead_joints(world);
+    for (int i = 0; i < joints->count; i++)
         joints->joint[i].sums = (TalusJointSums){0};
-        if (!talus_joint_lives(world, &joints->joint[i]))
-            drop_joint(joints, i);
-    }
 }
 
 void talus_joints_finish_step(TalusWorld *world, double h)
 {
+    if (talus_world_is_dealt(world))
+        drop_dead_joints(world);
     for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
         joint->reported =
@@ -386,8 +416,8 @@ int talus_joints_list_pairs(const TalusWorld *world, int (*pairs)[2], int limit)
         if (!talus_joint_lives(world, joint))
             continue;
         if (pairs && count < limit) {
-            pairs[count][0] = talus_slot_of(world, joint->def.a);
-            pairs[count][1] = talus_slot_of(world, joint->def.b);
+            pairs[count][0] = talus_ranks_slot_near(world, joint->def.a);
+            pairs[count][1] = talus_ranks_slot_near(world, joint->def.b);
         }
         count++;
     }
@@ -433,8 +463,18 @@ static TalusJointState joint_state(const TalusWorld *world, const TalusJoint *jo
     return state;
 }
 
+/* As fetch_copies, for queries that cannot fail: they see no bodies of other ranks if a message is lost. */
+static void look_at_copies(const TalusWorld *world)
+{
+    if (fetch_copies(world) != TALUS_OK)
+        talus_log_to(&world->log, TALUS_LOG_WARNING, "world.look",
+                     "joints could not be looked at: %s", talus_error());
+}
+
 int talus_world_joint_count(const TalusWorld *world)
 {
+    if (talus_world_is_dealt(world))
+        return world->joints.count; /* none is of a removed body (talus_joints_finish_step) */
     return talus_joints_list_pairs(world, NULL, 0);
 }
 
@@ -449,6 +489,7 @@ TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, Talu
 int talus_world_get_joints(const TalusWorld *world, TalusJointState *out, int count)
 {
     int total = 0;
+    look_at_copies(world);
     for (int i = 0; i < world->joints.count; i++) {
         const TalusJoint *joint = &world->joints.joint[i];
         if (!talus_joint_lives(world, joint))

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "engine/engine.h"
 #include "world/ids.h"
+#include "world/ranks/ranks.h"
 
 #include <talus/joint.h>
 
@@ -81,11 +82,13 @@ struct TalusProjection;
 
 /* Transfers between joints, which the host computes, and the engine (joint_transfer.c). */
 typedef struct TalusJointExchange {
-    struct TalusProblem *problem;   /* contains the joints' blocks alone, three rows each */
-    int32_t *slot;                  /* [bodies]: slots of bodies with joints, moving ones first */
-    TalusMotion *motion;            /* [bodies]: staging of their states */
-    double (*record)[8];            /* [bodies]: staging of their records (backend/operator.h) */
-    int moving, bodies;             /* moving bodies with joints; these and driven ones */
+    struct TalusProblem *problem; /* contains the joints' blocks alone, three rows each */
+    int32_t *slot;                /* [bodies]: slots of bodies with joints, moving ones first */
+    TalusMotion *motion;          /* [bodies]: staging of their states */
+    double (*record)[8];          /* [bodies]: staging of their records (backend/operator.h) */
+    int moving, bodies;           /* moving bodies with joints; these and driven ones */
+    int32_t *own; /* [own_bodies]: on several ranks, slots of this rank's bodies with joints */
+    int own_bodies;
     TalusEngineJoint *block;        /* staging of all blocks */
     TalusMotorChange *motor_change; /* staging of the velocity changes by torque motors */
 } TalusJointExchange;
@@ -108,12 +111,13 @@ typedef struct TalusJoints {
     TalusJointExchange exchange;
 } TalusJoints;
 
-/* True if the joint is alive: each of its two bodies exists or is the fixed world. */
+/* True if the joint is alive: each of its two bodies exists or is the fixed world. On several ranks bodies are found
+ * within a step, and after talus_joints_fetch_bodies. */
 static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
 {
     TalusBodyId a = joint->def.a, b = joint->def.b;
-    return (a.number == 0 || talus_slot_of(world, a) >= 0) &&
-           (b.number == 0 || talus_slot_of(world, b) >= 0);
+    return (a.number == 0 || talus_ranks_slot_near(world, a) >= 0) &&
+           (b.number == 0 || talus_ranks_slot_near(world, b) >= 0);
 }
 
 /* ---- joint.c ---- */
@@ -125,7 +129,8 @@ TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);
 /* Starts a step: drops joints of removed bodies, zeroes sums. */
 void talus_joints_begin_step(TalusWorld *world);
-/* Ends a step of length h: sets `reported` of all joints to their sums over h. */
+/* Ends a step of length h: sets `reported` of all joints to their sums over h. On several ranks drops joints of removed
+ * bodies, while copies of all jointed bodies are there. */
 void talus_joints_finish_step(TalusWorld *world, double h);
 /* Writes the slots of bodies a and b of the first `limit` joints that are alive, -1 for the fixed world. `pairs` may be
  * NULL. Returns the number of all joints that are alive. */
@@ -182,6 +187,15 @@ TalusStatus talus_joints_prepare_projection(TalusWorld *world);
  * back, poses alone. Adds the changes of energy to the ledger. Does nothing without def.projection. */
 TalusStatus talus_joints_project(TalusWorld *world, double h);
 void talus_projection_destroy(struct TalusProjection *projection);
+
+/* ---- joint_ranks.c: a world on several ranks; a whole world has all bodies, and these do nothing ---- */
+/* Sets jointed[slot] to 1 for this rank's bodies that have joints. */
+void talus_joints_mark_own(const TalusWorld *world, uint8_t *jointed);
+/* Between steps: gets copies of the jointed bodies of other ranks and, unless NULL, of two more; all ranks call this
+ * together. */
+TalusStatus talus_joints_fetch_bodies(TalusWorld *world, const TalusBodyId more[2]);
+/* After bodies have moved: renews poses and velocities of the copies of jointed bodies in the halo. */
+TalusStatus talus_joints_renew_copies(TalusWorld *world);
 
 /* ---- joint_transfer.c ---- */
 /* Downloads the states of moving bodies with joints into the host's arrays. No effect with a shared engine. */

@@ -73,7 +73,7 @@ TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint
     TalusJointPose p;
     TalusVec3 point[2];
     for (int k = 0; k < 2; k++) {
-        int slot = talus_slot_of(world, k == 0 ? joint->def.b : joint->def.a);
+        int slot = talus_ranks_slot_near(world, k == 0 ? joint->def.b : joint->def.a);
         TalusQuat turn = slot >= 0 ? b->orientation[slot] : talus_quat_identity();
         p.slot[k] = slot;
         p.arm[k] = talus_rotate(turn, joint->anchor[k]);

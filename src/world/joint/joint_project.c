@@ -143,7 +143,7 @@ static void fill_rows(TalusWorld *world, TalusProjection *p, bool anew)
 static TalusStatus reserve_projection(TalusWorld *world, TalusProjection *p)
 {
     const TalusJoints *joints = &world->joints;
-    size_t slots = (size_t)world->bodies.counts.slots;
+    size_t slots = (size_t)(world->bodies.counts.slots + world->ranks.halo);
     int rows = 0;
     for (int i = 0; i < joints->count; i++)
         if (talus_joint_lives(world, &joints->joint[i]))
@@ -168,9 +168,9 @@ static TalusStatus factor_rows(TalusWorld *world, TalusProjection *p)
     TALUS_TRY(reserve_projection(world, p));
     fill_rows(world, p, true);
     talus_machines_find(p);
-    return p->rows > 0
-               ? talus_elimination_factor(p->elimination, world->pool, world->bodies.counts.slots)
-               : TALUS_OK;
+    return p->rows > 0 ? talus_elimination_factor(p->elimination, world->pool,
+                                                  world->bodies.counts.slots + world->ranks.halo)
+                       : TALUS_OK;
 }
 
 /* ---- bodies ---- */

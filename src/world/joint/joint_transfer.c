@@ -32,7 +32,7 @@ static TalusStatus list_jointed_bodies(TalusWorld *world)
             const TalusJointDef *def = &joints->joint[i].def;
             const TalusBodyId id[2] = {def->a, def->b};
             for (int k = 0; k < 2 && talus_joint_lives(world, &joints->joint[i]); k++) {
-                int slot = talus_slot_of(world, id[k]);
+                int slot = talus_ranks_slot_near(world, id[k]);
                 if (slot >= 0 && (driven ? talus_slot_is_driven(&world->bodies, slot)
                                          : talus_slot_is_free(&world->bodies, slot)))
                     x->slot[count++] = slot;
@@ -79,7 +79,7 @@ static TalusStatus resize_exchange(TalusWorld *world)
     TalusJointExchange *x = &joints->exchange;
     int blocks = joints->bounded + joints->free;
     TalusProblemSizes sizes = {
-        .bodies = world->bodies.counts.slots,
+        .bodies = world->bodies.counts.slots + world->ranks.halo,
         .general = blocks,
         .joints = joints->free,
         .rows = 3,
@@ -195,6 +195,7 @@ TalusStatus talus_joints_download_impulses(TalusWorld *world)
 
 TalusStatus talus_joints_finish_part(TalusWorld *world, double h)
 {
+    TALUS_TRY(talus_joints_renew_copies(world));
     if (has_blocks_or_motors(world)) {
         TALUS_TRY(download_solved(world, true));
         world->info.ledger.joints += talus_joints_sum_results(world, h);
@@ -209,6 +210,6 @@ TalusStatus talus_joints_finish_part(TalusWorld *world, double h)
 void talus_exchange_clear(TalusJointExchange *x)
 {
     talus_problem_destroy(x->problem);
-    TALUS_RELEASE(x->slot, x->motion, x->record, x->block, x->motor_change);
+    TALUS_RELEASE(x->slot, x->own, x->motion, x->record, x->block, x->motor_change);
     *x = (TalusJointExchange){0};
 }

@@ -436,7 +436,9 @@ static TalusStatus deal_bodies(TalusWorld *world)
     close_deal(&d);
     TALUS_TRY(status);
     ranks->dealt = world->bodies.counts.created;
-    return talus_comm_agree(ranks->comm, talus_ranks_take_all(world, &ranks->inbox));
+    status = talus_comm_agree(ranks->comm, talus_ranks_take_all(world, &ranks->inbox));
+    talus_ranks_release_messages(ranks);
+    return status;
 }
 
 TalusStatus talus_ranks_send_all(TalusWorld *world)
@@ -462,7 +464,9 @@ TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner)
     TALUS_THEN(status, talus_comm_route(d.ranks->comm, d.message, d.messages, &d.ranks->inbox));
     close_deal(&d);
     TALUS_TRY(status);
-    return talus_comm_agree(d.ranks->comm, talus_ranks_take_all(world, &d.ranks->inbox));
+    status = talus_comm_agree(d.ranks->comm, talus_ranks_take_all(world, &d.ranks->inbox));
+    talus_ranks_release_messages(d.ranks);
+    return status;
 }
 
 /* True if many bodies are new since they were last dealt. */
@@ -494,4 +498,10 @@ TalusStatus talus_ranks_balance(TalusWorld *world)
     else if (world->steps % LOOK_STEPS == 0)
         TALUS_TRY(look_at_shares(world, &due));
     return due ? deal_bodies(world) : TALUS_OK;
+}
+
+void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts)
+{
+    *bodies = world->bodies.counts.living;
+    *contacts = talus_world_contacts(world)->count;
 }

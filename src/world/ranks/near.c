@@ -23,27 +23,6 @@ TalusStatus talus_ranks_get_body(const TalusWorld *world, TalusBodyId id, TalusB
     return talus_reject("body %" PRIu64 ": there is no such body now", id.number);
 }
 
-/* Sets the impulses to 0 that have come with bodies and are of contacts of this body. */
-static void drop_waiting(TalusRanks *ranks, TalusBodyId id)
-{
-    for (int64_t k = 0; k < ranks->contacts; k++)
-        if (ranks->contact[k].a == id.number || ranks->contact[k].b == id.number)
-            ranks->contact[k].impulse = talus_vec3(0.0, 0.0, 0.0);
-}
-
-void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id)
-{
-    TalusRanks *ranks = &world->ranks;
-    const TalusListSlots *list = &ranks->list;
-    const int slot = talus_slot_of(world, id);
-    if (slot >= 0 && (!ranks->comm || slot < list->own))
-        talus_world_drop_impulses(world, slot);
-    for (int k = 0; k < list->halo; k++)
-        if (list->id[k] == id.number)
-            talus_world_drop_impulses(world, list->own + k);
-    drop_waiting(ranks, id);
-}
-
 /* ---- copies ---- */
 
 static int compare_near(const void *a, const void *b)
@@ -52,15 +31,16 @@ static int compare_near(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-TalusStatus talus_ranks_index_halo(TalusWorld *world)
+TalusStatus talus_ranks_index_copies(TalusWorld *world, int begin, int count)
 {
     TalusRanks *ranks = &world->ranks;
-    const int own = world->bodies.counts.slots;
-    TALUS_TRY(TALUS_GROW(ranks->near, (size_t)ranks->halo + 1, 0, "halo"));
-    for (int k = 0; k < ranks->halo; k++)
-        ranks->near[k] = (TalusNearBody){world->bodies.id[own + k], own + k};
-    if (ranks->halo > 0)
-        qsort(ranks->near, (size_t)ranks->halo, sizeof *ranks->near, compare_near);
+    ranks->nears = 0;
+    TALUS_TRY(TALUS_GROW(ranks->near, (size_t)count + 1, 0, "halo"));
+    for (int k = 0; k < count; k++)
+        ranks->near[k] = (TalusNearBody){world->bodies.id[begin + k], begin + k};
+    if (count > 0)
+        qsort(ranks->near, (size_t)count, sizeof *ranks->near, compare_near);
+    ranks->nears = count;
     return TALUS_OK;
 }
 
@@ -69,7 +49,7 @@ int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id)
     const TalusRanks *ranks = &world->ranks;
     const TalusNearBody key = {.id = id.number}, *at = NULL;
     const int slot = talus_slot_of(world, id);
-    if (slot < 0 && ranks->halo > 0)
-        at = bsearch(&key, ranks->near, (size_t)ranks->halo, sizeof key, compare_near);
+    if (slot < 0 && ranks->nears > 0)
+        at = bsearch(&key, ranks->near, (size_t)ranks->nears, sizeof key, compare_near);
     return at ? at->slot : slot;
 }

@@ -44,8 +44,15 @@ void talus_ranks_clear(TalusRanks *ranks)
     for (int r = 0; r < talus_comm_size(ranks->comm) && ranks->to && ranks->from; r++)
         TALUS_RELEASE(ranks->to[r].slot, ranks->from[r].slot);
     talus_inbox_clear(&ranks->inbox);
-    TALUS_RELEASE(ranks->to, ranks->from, ranks->owner, ranks->list.id, ranks->list_before.id,
-                  ranks->contact, ranks->out, ranks->near, ranks->exclusion);
+    TALUS_RELEASE(ranks->to, ranks->from, ranks->owner, ranks->reach, ranks->list.id,
+                  ranks->list_before.id, ranks->contact, ranks->out, ranks->near, ranks->exclusion);
+}
+
+void talus_ranks_release_messages(TalusRanks *ranks)
+{
+    talus_inbox_clear(&ranks->inbox);
+    TALUS_RELEASE(ranks->out);
+    ranks->out = NULL;
 }
 
 int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number)

@@ -4,20 +4,24 @@
  * them have the halo: copies of other ranks' bodies that may touch its own free ones. The engine sees both. A contact of
  * two ranks' bodies is found and solved by both, from the same numbers, so that no impulse travels.
  *
+ * Joints are not dealt: all ranks have them, and copies of their bodies (joint/joint_ranks.c).
+ *
  * Bodies are dealt in blocks of BODY_GRAIN consecutive numbers, the groups of sums (backend/groups.h): every sum has the
  * terms that it has on one rank, in the same order. Which rank has which block, and how wide the halo is, therefore
  * changes the speed and never the result.
  *
  *     ranks.c   what such a world can do; owners of new bodies
- *     ask.c     calls that name a body: its owner acts, and all ranks get the same answer
  *     near.c    bodies by their ids: those of all ranks, and copies
+ *     refer.c   drives, exclusions and joints of a world that is divided or gathered
+ *     drop.c    impulses of a body's contacts are dropped
  *     exclude.c pairs that do not collide
+ *     ask.c     calls that name a body: its owner acts, and all ranks get the same answer
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     whole.c   a whole world becomes parts, and parts a whole
  *     halo.c    which bodies each rank needs from which other, and their copies
+ *     reach.c   where a body may touch others within a step, and how long a halo serves
  *     look.c    what a caller sees: bodies and contacts of all ranks, bodies that overlap
  *     rest.c    islands of bodies that fall asleep together
- *     reach.c   where a body may touch others within a step
  *     record.c  a body as it is sent */
 #ifndef TALUS_WORLD_RANKS_RANKS_H
 #define TALUS_WORLD_RANKS_RANKS_H
@@ -53,6 +57,14 @@ typedef struct TalusContactRecord {
     TalusArms arms;
 } TalusContactRecord;
 
+/* Where a body may touch others: within `length` of its centre, and within the skin for some steps (reach.c). */
+typedef struct TalusReach {
+    TalusVec3 position;
+    double length, skin; /* m */
+    uint64_t id;         /* of the body; 0: the slot is dead */
+    uint8_t mobility;
+} TalusReach;
+
 /* Slots of bodies that are sent to, or come from, one rank. */
 typedef struct TalusSlotList {
     int32_t *slot;
@@ -70,7 +82,7 @@ typedef struct TalusNewOwners {
     uint64_t block; /* of the newest number */
     int owner;      /* of this block */
 } TalusNewOwners;
-/* A body of the halo. */
+/* The copy of another rank's body. */
 typedef struct TalusNearBody {
     uint64_t id;
     int32_t slot;
@@ -90,10 +102,14 @@ typedef struct TalusRanks {
     TalusExclusion *exclusion; /* [exclusions], the same on all ranks, sorted */
     int exclusions;
     /* the halo */
-    int halo;                   /* number of its bodies */
-    int32_t *owner;             /* [halo] */
-    TalusNearBody *near;        /* [halo], by ascending ids */
-    TalusSlotList *to, *from;   /* [ranks] */
+    int halo;            /* number of its bodies */
+    int32_t *owner;      /* [halo] */
+    TalusNearBody *near; /* [nears]: copies by ascending ids (talus_ranks_index_copies) */
+    int nears;
+    TalusSlotList *to, *from; /* [ranks] */
+    TalusReach *reach;        /* [reaches]: of the bodies of this rank when the halo was made */
+    int reaches;
+    uint64_t joints;            /* TalusJoints.created at that time */
     TalusListSlots list;        /* of the engine's contacts */
     TalusListSlots list_before; /* of their snapshot */
     /* Contacts that came with bodies, until the next halo is there; `moved`: bodies have changed ranks since then. */
@@ -111,6 +127,8 @@ int64_t talus_world_living(const TalusWorld *world);
 /* Prepares a new world. Refuses what several ranks cannot do yet. */
 TalusStatus talus_ranks_init(TalusWorld *world);
 void talus_ranks_clear(TalusRanks *ranks);
+/* Releases the memory of messages, which is much after all bodies have been sent. */
+void talus_ranks_release_messages(TalusRanks *ranks);
 /* TALUS_OK if the world is whole, else a refusal of `what`. */
 TalusStatus talus_ranks_refuse(const TalusWorld *world, const char *what);
 
@@ -138,12 +156,20 @@ void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id);
 /* Gets the body with this id from the rank that has it; all ranks call this together. Fails on all of them if there is no
  * such body. A whole world has all bodies. */
 TalusStatus talus_ranks_get_body(const TalusWorld *world, TalusBodyId id, TalusBodyRecord *out);
+/* Lists by ids the copies of other ranks' bodies in the slots from `begin` on: those of the halo, within a step. */
+TalusStatus talus_ranks_index_copies(TalusWorld *world, int begin, int count);
+/* Returns the slot of the body or of its listed copy; -1: this rank has neither. */
+int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id);
+
+/* ---- refer.c ---- */
+/* Before a whole world is divided: takes its exclusions by ids. All ranks call this together. */
+TalusStatus talus_ranks_divide_references(TalusWorld *world);
+/* Copies drives, exclusions and joints of a part to a world that has the bodies of all parts. */
+TalusStatus talus_ranks_copy_references(const TalusWorld *part, TalusWorld *whole);
+
+/* ---- drop.c ---- */
 /* Drops the impulses of the body's contacts on all ranks, which call this together (talus_world_drop_impulses). */
 void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id);
-/* After the halo has changed: lists it by ids. */
-TalusStatus talus_ranks_index_halo(TalusWorld *world);
-/* Returns the slot of the body or of its copy in the halo; -1: this rank has neither. Within a step. */
-int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id);
 
 /* ---- exclude.c ---- */
 /* Add and remove an exclusion of two bodies from collision; all ranks call these together. */
@@ -153,6 +179,8 @@ void talus_ranks_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 TalusStatus talus_ranks_place_exclusions(TalusWorld *world);
 
 /* ---- deal.c ---- */
+/* Sets the numbers of bodies that this rank owns and of contacts that it computes. */
+void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts);
 /* Before a step: deals the bodies anew if some ranks have much more to do than others. */
 TalusStatus talus_ranks_balance(TalusWorld *world);
 
@@ -222,10 +250,19 @@ typedef struct TalusReachBox {
     TalusVec3 lo, hi;
 } TalusReachBox;
 
-/* Returns the box in which a body may touch others within a step: two bodies in contact have boxes that overlap. It is
- * infinite for an unbounded body. */
-TalusReachBox talus_reach_of(const TalusWorld *world, int slot, const TalusDetectOptions *options,
-                             TalusVec3 velocity, TalusVec3 spin);
+/* Returns where a body may touch others within a step: two bodies in contact have spheres of reach that overlap. The
+ * length is infinite for an unbounded body. motions NULL: before the solve. */
+TalusReach talus_reach_of(const TalusWorld *world, int slot, const TalusDetectOptions *options,
+                          const TalusSolvedMotions *motions);
+/* Returns the box around the sphere of reach with its skin. */
+TalusReachBox talus_reach_box(const TalusReach *reach);
+/* Stores the reaches of this rank's bodies, with which a halo is made, in world->ranks.reach. */
+TalusStatus talus_ranks_note_reaches(TalusWorld *world, const TalusDetectOptions *options,
+                                     const TalusSolvedMotions *motions);
+/* True if the bodies of this rank are where the present halo expects them, so that it needs no further bodies for their
+ * sake. */
+bool talus_ranks_halo_serves(const TalusWorld *world, const TalusDetectOptions *options,
+                             const TalusSolvedMotions *motions);
 
 /* ---- record.c ---- */
 /* Writes the body in `slot`, without solved motions, which become 0. */

@@ -14,21 +14,6 @@ static int owner_in_turn(uint64_t block, int ranks)
     return (int)(block % (uint64_t)ranks);
 }
 
-/* Refuses a world with what several ranks cannot do yet. */
-static TalusStatus check_parts(const TalusWorld *world)
-{
-    const struct {
-        const char *what;
-        int count;
-    } list[] = {{"joints", world->joints.count},
-                {"drives", world->drives},
-                {"exclusions", world->filters.count}};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (list[i].count > 0)
-            TALUS_TRY(talus_ranks_refuse(world, list[i].what));
-    return TALUS_OK;
-}
-
 TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm)
 {
     TalusRanks *ranks = &world->ranks;
@@ -39,7 +24,7 @@ TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm)
     TALUS_TRY(talus_ranks_init(world));
     if (!ranks->comm)
         return TALUS_OK;
-    TALUS_TRY(check_parts(world));
+    TALUS_TRY(talus_ranks_divide_references(world));
     ranks->list.own = world->bodies.counts.slots;
     const int64_t all = world->bodies.counts.living;
     /* every rank has all bodies, and sends itself its own */
@@ -72,7 +57,8 @@ static TalusStatus fill_whole(TalusWorld *whole, const TalusWorld *part)
     whole->ranks.elsewhere = 0;
     talus_sleep_place_islands(whole);
     whole->overlap = part->overlap;
-    return talus_ranks_put_contacts(whole);
+    TALUS_TRY(talus_ranks_put_contacts(whole));
+    return talus_ranks_copy_references(part, whole);
 }
 
 TalusStatus talus_world_gather(TalusWorld *world, TalusWorld **out)
@@ -87,6 +73,7 @@ TalusStatus talus_world_gather(TalusWorld *world, TalusWorld **out)
         status = copy_without_bodies(world, out);
         TALUS_THEN(status, fill_whole(*out, world));
     }
+    talus_ranks_release_messages(&world->ranks);
     status = talus_comm_agree(comm, status);
     if (status != TALUS_OK) {
         talus_world_destroy(*out);

@@ -1,0 +1,332 @@
+/* Joints in worlds on several ranks (world/joint/joint_ranks.c): each step gives the bits of one rank, also where a
+ * machine is spread over ranks: bodies are dealt in blocks of 256 numbers, and machines have bodies of several blocks. */
+#include "ranks_compare.h"
+
+#include <math.h>
+
+static const TalusVec3 up = {0.0, 0.0, 1.0}, sideways = {0.0, 1.0, 0.0};
+
+/* Adds a free body. */
+static TalusStatus add_one(TalusWorld *world, TalusShapeDef shape, TalusVec3 at, TalusQuat turn,
+                           double mass, TalusBodyId *id)
+{
+    TalusBodyBatch batch = talus_body_batch_default();
+    batch.count = 1;
+    batch.mass = mass;
+    batch.position = &at;
+    batch.orientation = &turn;
+    TalusStatus status = talus_world_add_shape(world, &shape, &batch.shape);
+    return status == TALUS_OK ? talus_world_add_bodies(world, &batch, id) : status;
+}
+
+static TalusStatus join(TalusWorld *world, TalusJointDef def, TalusJointKind kind, TalusBodyId a,
+                        TalusBodyId b, TalusVec3 point)
+{
+    def.kind = kind;
+    def.a = a;
+    def.b = b;
+    def.point = point;
+    return talus_world_add_joint(world, &def, NULL);
+}
+
+#define TRY(call)                           \
+    do {                                    \
+        const TalusStatus status_ = (call); \
+        if (status_ != TALUS_OK)            \
+            return status_;                 \
+    } while (0)
+
+/* A heap of small bodies in which machines work, on a floor. */
+static Grains grains_of(TalusShapeDef shape, double z)
+{
+    return (Grains){.shape = shape,
+                    .across = {12, 9, 4},
+                    .lo = {-0.15, -0.1, z},
+                    .spacing = 0.025,
+                    .radius = 0.01,
+                    .speed = 0.5};
+}
+
+/* ---- a cart ---- */
+
+/* Adds a cart of a chassis and four wheels with motors of bounded torque, which stands on the heap: the chassis before the
+ * grains are added, the wheels after. The first wheel has its limits, the second a motor without bound, the third a
+ * damped one, the fourth a torque. */
+static TalusStatus add_cart(TalusWorld *world, TalusBodyId chassis, double z)
+{
+    const TalusQuat across = talus_quat_from_z(sideways);
+    for (int k = 0; k < 4; k++) {
+        const TalusVec3 at = {k % 2 ? 0.06 : -0.06, k / 2 ? 0.06 : -0.06, z};
+        const TalusShapeDef rim = {
+            .kind = TALUS_SHAPE_CYLINDER, .radius = 0.03, .half_height = 0.012};
+        TalusJointDef def = talus_joint_def_default();
+        TalusBodyId wheel;
+        def.axis = sideways;
+        if (k == 0) {
+            def.lower = -0.2;
+            def.upper = 0.02;
+        } else {
+            def.motor.kind = k == 3   ? TALUS_MOTOR_TORQUE
+                             : k == 2 ? TALUS_MOTOR_POSITION
+                                      : TALUS_MOTOR_SPEED;
+            def.motor.target = k == 3 ? 0.2 : 4.0;
+            def.motor.rate = k == 2 ? 3.0 : 0.0;
+            def.motor.max_effort = k == 1 ? 0.3 : INFINITY;
+            def.motor.damping = k == 2 ? 0.05 : 0.0;
+        }
+        TRY(add_one(world, rim, at, across, 0.2, &wheel));
+        TRY(join(world, def, TALUS_JOINT_REVOLUTE, wheel, chassis, at));
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus make_cart_on(TalusWorldDef *def, TalusShapeDef grain, TalusWorld **world)
+{
+    const TalusShapeDef body = {.kind = TALUS_SHAPE_BOX, .half = {0.1, 0.04, 0.015}};
+    const double top = 4 * 0.025 + 0.035;
+    const Grains grains = grains_of(grain, 0.002);
+    TalusBodyId chassis;
+    TRY(talus_world_create(def, world));
+    TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
+    TRY(add_one(*world, body, talus_vec3(0, 0, top + 0.02), talus_quat_identity(), 1.0, &chassis));
+    TRY(add_grains(*world, &grains, NULL));
+    return add_cart(*world, chassis, top);
+}
+
+static TalusStatus make_cart(TalusWorldDef *def, TalusWorld **world)
+{
+    return make_cart_on(def, (TalusShapeDef){.kind = TALUS_SHAPE_SPHERE, .radius = 0.01}, world);
+}
+
+static TalusStatus make_cart_on_boxes(TalusWorldDef *def, TalusWorld **world)
+{
+    const TalusShapeDef box = {.kind = TALUS_SHAPE_BOX, .half = {0.008, 0.006, 0.006}};
+    return make_cart_on(def, box, world);
+}
+
+static TalusStatus make_rigid_cart(TalusWorldDef *def, TalusWorld **world)
+{
+    def->friction.law = TALUS_LAW_CCP;
+    def->compliance = 0.0;
+    return make_cart(def, world);
+}
+
+TEST(a_cart_on_spheres_has_the_same_bits_on_any_ranks)
+{
+    const RanksCase of = {"cart", make_cart, NULL, COMPARED_STEPS};
+    TalusStepInfo last = compare_case(&of);
+    CHECK(last.contacts > 100);
+    CHECK(last.ledger.joints != 0.0);
+}
+
+TEST(a_relaxed_rigid_cart_has_the_same_bits_on_any_ranks)
+{
+    const RanksCase of = {"rigid cart", make_rigid_cart, NULL, COMPARED_STEPS};
+    CHECK(compare_case(&of).contacts > 100);
+}
+
+/* Changes motors, and removes and adds joints. */
+static TalusStatus change_cart(TalusWorld *world, int k)
+{
+    TalusMotorDef motor = {.kind = TALUS_MOTOR_SPEED, .target = -6.0, .max_effort = 0.5};
+    TalusJointDef def = talus_joint_def_default();
+    if (k == 3)
+        return talus_world_set_motor(world, (TalusJointId){4}, &motor);
+    if (k == 5)
+        return talus_world_remove_joint(world, (TalusJointId){2});
+    def.kind = TALUS_JOINT_SPRING;
+    def.a = (TalusBodyId){2};
+    def.b = (TalusBodyId){40};
+    def.stiffness = 200.0;
+    def.damping = 1.0;
+    def.point = talus_vec3(0.0, 0.0, 0.14);
+    def.point_b = talus_vec3(0.05, 0.0, 0.05);
+    return k == 7 ? talus_world_add_joint(world, &def, NULL) : TALUS_OK;
+}
+
+TEST(joints_that_change_have_the_same_bits_on_any_ranks)
+{
+    const RanksCase of = {"changes", make_cart_on_boxes, change_cart, COMPARED_STEPS};
+    CHECK(compare_case(&of).contacts > 100);
+}
+
+/* ---- a chain between a driven body and a fixed one ---- */
+
+enum { LINKS = 24 };
+
+/* Adds a chain of capsules and spheres above the heap, its links in turns before and after the grains; its one end is
+ * held by a driven box, the other by a fixed one. */
+static TalusStatus make_chain(TalusWorldDef *def, TalusWorld **world)
+{
+    const TalusShapeDef link = {.kind = TALUS_SHAPE_CAPSULE, .radius = 0.004, .half_height = 0.007};
+    const TalusShapeDef post = {.kind = TALUS_SHAPE_BOX, .half = {0.01, 0.01, 0.01}};
+    const TalusQuat along = talus_quat_from_z(talus_vec3(1.0, 0.0, 0.0));
+    const double pitch = 0.022, z = 0.12, start = -0.5 * LINKS * pitch;
+    const Grains grains =
+        grains_of((TalusShapeDef){.kind = TALUS_SHAPE_SPHERE, .radius = 0.01}, 0.002);
+    TalusDriveDef drive = talus_drive_def_default();
+    TalusBodyId body[LINKS + 2];
+    drive.velocity = talus_vec3(-0.3, 0.0, -0.2);
+    drive.amplitude = talus_vec3(0.0, 0.004, 0.0);
+    drive.frequency = 5.0;
+    TRY(talus_world_create(def, world));
+    TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
+    TRY(add_fixed(*world, &post, talus_vec3(start - 0.5 * pitch, 0, z), talus_quat_identity(),
+                  &body[0]));
+    for (int k = 1; k <= LINKS; k += 2)
+        TRY(add_one(*world, link, talus_vec3(start + (k - 0.5) * pitch, 0, z), along, 0.004,
+                    &body[k]));
+    TRY(add_grains(*world, &grains, NULL));
+    for (int k = 2; k <= LINKS; k += 2)
+        TRY(add_one(*world, link, talus_vec3(start + (k - 0.5) * pitch, 0, z), along, 0.004,
+                    &body[k]));
+    TRY(add_fixed(*world, &post, talus_vec3(start + (LINKS + 0.5) * pitch, 0, z),
+                  talus_quat_identity(), &body[LINKS + 1]));
+    TRY(talus_world_set_drive(*world, body[LINKS + 1], &drive));
+    for (int k = 0; k <= LINKS; k++) {
+        const TalusBodyId a = k < LINKS ? body[k + 1] : body[k],
+                          b = k < LINKS ? body[k] : body[k + 1];
+        TRY(join(*world, talus_joint_def_default(),
+                 k % 5 == 4 ? TALUS_JOINT_UNIVERSAL : TALUS_JOINT_BALL, a, b,
+                 talus_vec3(start + k * pitch, 0, z)));
+    }
+    return TALUS_OK;
+}
+
+TEST(a_driven_chain_has_the_same_bits_on_any_ranks)
+{
+    const RanksCase of = {"chain", make_chain, NULL, COMPARED_STEPS};
+    TalusStepInfo last = compare_case(&of);
+    CHECK(last.contacts > 100);
+    CHECK(last.ledger.driven != 0.0);
+}
+
+/* ---- many machines without contacts, some of which fall back ---- */
+
+enum { PENDULUMS = 24 };
+
+/* Adds pendulums of two links that hang from the world, some so fast that no impulse closes them, and grains elsewhere. */
+static TalusStatus make_pendulums(TalusWorldDef *def, TalusWorld **world)
+{
+    const TalusShapeDef ball = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01};
+    const Grains grains = grains_of(ball, -0.5);
+    TalusBodyId body[2][PENDULUMS];
+    def->step = 0.01;
+    TRY(talus_world_create(def, world));
+    for (int half = 0; half < 2; half++) {
+        for (int k = 0; k < PENDULUMS; k++) {
+            TalusBodyBatch batch = talus_body_batch_default();
+            const TalusVec3 at = {0.1 * k, 0.05 * (half + 1), 0.5};
+            const TalusVec3 v = {0.0, 0.1 * k, k % 3 == 0 ? 12.0 : 0.5};
+            batch.count = 1;
+            batch.mass = 0.1;
+            batch.position = &at;
+            batch.velocity = &v;
+            TRY(talus_world_add_shape(*world, &ball, &batch.shape));
+            TRY(talus_world_add_bodies(*world, &batch, &body[half][k]));
+        }
+        if (half == 0)
+            TRY(add_grains(*world, &grains, NULL));
+    }
+    for (int k = 0; k < PENDULUMS; k++) {
+        TRY(join(*world, talus_joint_def_default(), TALUS_JOINT_BALL, body[0][k], (TalusBodyId){0},
+                 talus_vec3(0.1 * k, 0.0, 0.5)));
+        TRY(join(*world, talus_joint_def_default(), TALUS_JOINT_BALL, body[1][k], body[0][k],
+                 talus_vec3(0.1 * k, 0.05, 0.5)));
+    }
+    return TALUS_OK;
+}
+
+TEST(machines_that_fall_back_have_the_same_bits_on_any_ranks)
+{
+    const RanksCase of = {"pendulums", make_pendulums, NULL, COMPARED_STEPS};
+    CHECK(compare_case(&of).projection_fallbacks > 0);
+}
+
+/* ---- a heap whose spheres hang together by ropes ---- */
+
+enum { ROPES = 300 };
+
+/* Joints with bounds alone, more than a group of sums takes (backend/groups.h), and no other general contacts. */
+static TalusStatus make_ropes(TalusWorldDef *def, TalusWorld **world)
+{
+    const Grains grains =
+        grains_of((TalusShapeDef){.kind = TALUS_SHAPE_SPHERE, .radius = 0.01}, 0.002);
+    static const int apart[2] = {1, 108}; /* neighbours along x and z */
+    TRY(talus_world_create(def, world));
+    TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
+    TRY(add_grains(*world, &grains, NULL));
+    TalusVec3 x[1 + 12 * 9 * 4];
+    for (int k = 0; k < 12 * 9 * 4; k++)
+        x[k] = talus_vec3(grains.lo.x + (k % 12 + 0.5) * grains.spacing,
+                          grains.lo.y + (k / 12 % 9 + 0.5) * grains.spacing,
+                          grains.lo.z + (k / 108 + 0.5) * grains.spacing);
+    for (int k = 0; k < ROPES; k++) {
+        const int other = k + apart[k % 2];
+        TalusJointDef rope = talus_joint_def_default();
+        rope.kind = TALUS_JOINT_DISTANCE;
+        rope.a = (TalusBodyId){(uint64_t)k + 2};
+        rope.b = (TalusBodyId){(uint64_t)other + 2};
+        rope.point = x[k];
+        rope.point_b = x[other];
+        rope.lower = 0.02;
+        rope.upper = talus_norm(talus_sub(x[k], x[other])) + 0.001;
+        rope.collide = true;
+        TRY(talus_world_add_joint(*world, &rope, NULL));
+    }
+    return TALUS_OK;
+}
+
+TEST(ropes_in_a_heap_have_the_same_bits_on_any_ranks)
+{
+    const RanksCase of = {"ropes", make_ropes, NULL, COMPARED_STEPS};
+    CHECK(compare_case(&of).contacts > 100);
+}
+
+/* ---- calls that are wrong ---- */
+
+static TalusStatus call_wrongly(TalusComm *comm, void *context)
+{
+    TalusWorldDef def = talus_world_def_default();
+    TalusJointDef joint = talus_joint_def_default();
+    TalusMotorDef motor = {.kind = TALUS_MOTOR_NONE};
+    TalusJointState state;
+    TalusWorld *world = NULL;
+    int *failures = context;
+    def.comm = comm;
+    def.threads = 1;
+    TalusStatus status = make_cart(&def, &world);
+    if (status == TALUS_OK) {
+        int failed = talus_world_add_joint(world, NULL, NULL) != TALUS_OK;
+        joint.a = (TalusBodyId){9999};
+        failed += talus_world_add_joint(world, &joint, NULL) != TALUS_OK;
+        joint.a = (TalusBodyId){1};
+        failed += talus_world_add_joint(world, &joint, NULL) != TALUS_OK;
+        failed += talus_world_remove_joint(world, (TalusJointId){5}) != TALUS_OK;
+        failed += talus_world_set_motor(world, (TalusJointId){9}, &motor) != TALUS_OK;
+        failed += talus_world_get_joint(world, (TalusJointId){0}, &state) != TALUS_OK;
+        failures[talus_comm_rank(comm)] = failed + 10 * talus_world_joint_count(world);
+    }
+    talus_world_destroy(world);
+    return status;
+}
+
+TEST(wrong_calls_fail_on_all_ranks)
+{
+    int failures[3] = {0};
+    CHECK_OK(talus_ranks_run(3, call_wrongly, failures));
+    for (int r = 0; r < 3; r++)
+        CHECK_INT(failures[r], 46);
+}
+
+int main(void)
+{
+    RUN(a_cart_on_spheres_has_the_same_bits_on_any_ranks);
+    RUN(a_relaxed_rigid_cart_has_the_same_bits_on_any_ranks);
+    RUN(joints_that_change_have_the_same_bits_on_any_ranks);
+    RUN(a_driven_chain_has_the_same_bits_on_any_ranks);
+    RUN(machines_that_fall_back_have_the_same_bits_on_any_ranks);
+    RUN(ropes_in_a_heap_have_the_same_bits_on_any_ranks);
+    RUN(wrong_calls_fail_on_all_ranks);
+    return talus_test_result();
+}
