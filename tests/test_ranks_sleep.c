@@ -1,6 +1,8 @@
 /* Worlds on several ranks: islands fall asleep and wake as on one rank. */
 #include "ranks_world.h"
 
+#include <talus/joint.h>
+
 /* Numbers of ranks and threads of each; with a sanitizer few, since each exchange then takes long. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 static const int grid[][2] = {{1, 1}, {3, 2}};
@@ -145,10 +147,56 @@ TEST(a_driven_body_wakes_columns_alike_on_any_ranks)
     CHECK(last.contacts > 20);
 }
 
+/* The upper boxes of two columns, which are joined. */
+static const TalusBodyId joined[2] = {{2 + 2 * COLUMNS + 5 * WIDE + 6},
+                                      {3 + 2 * COLUMNS + 5 * WIDE + 6}};
+
+static TalusStatus join_columns(TalusWorld *world)
+{
+    TalusJointDef def = talus_joint_def_default();
+    def.kind = TALUS_JOINT_BALL;
+    def.a = joined[0];
+    def.b = joined[1];
+    def.point = (TalusVec3){APART * 6.5, APART * 5.0, 5.0 * HALF};
+    return talus_world_add_joint(world, &def, NULL);
+}
+
+static TalusStatus make_joined(TalusWorldDef *def, TalusWorld **world)
+{
+    TalusStatus status = make_columns(def, world);
+    return status == TALUS_OK ? join_columns(*world) : status;
+}
+
+TEST(joined_and_sleeping_columns_are_divided_and_gathered)
+{
+    compare_parts("joined columns", make_joined, 12);
+}
+
+/* Joins two columns that sleep, which must stay awake then, and removes one of the joined boxes. */
+static TalusStatus join_and_part(TalusWorld *world, int k)
+{
+    if (k == 10)
+        return join_columns(world);
+    if (k != 26)
+        return TALUS_OK;
+    CHECK_INT(talus_world_joint_count(world), 1);
+    TalusStatus status = talus_world_remove_body(world, joined[0]);
+    CHECK_INT(talus_world_joint_count(world), 0);
+    return status;
+}
+
+TEST(columns_that_are_joined_and_parted_sleep_alike_on_any_ranks)
+{
+    TalusStepInfo last = compare_ranks("joined", make_columns, join_and_part, STEPS, grid, GRID);
+    CHECK(last.asleep > 100);
+}
+
 int main(void)
 {
     RUN(columns_sleep_and_wake_alike_on_any_ranks);
     RUN(sleeping_columns_are_divided_and_gathered);
+    RUN(joined_and_sleeping_columns_are_divided_and_gathered);
+    RUN(columns_that_are_joined_and_parted_sleep_alike_on_any_ranks);
     RUN(a_driven_body_wakes_columns_alike_on_any_ranks);
     return talus_test_result();
 }

@@ -52,7 +52,6 @@ TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b)
     TalusFilters *f = &world->filters;
     uint32_t pair[2];
     bool there;
-    talus_wake_all(world);
     int at = find_exclusion(f, slot_a, slot_b, pair, &there);
     if (there) {
         f->exclusions[at]++;
@@ -94,6 +93,7 @@ static void include_pair(TalusWorld *world, int slot_a, int slot_b)
 
 TalusStatus talus_bodies_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 {
+    talus_wake_all(world);
     if (talus_world_is_dealt(world))
         return talus_ranks_exclude(world, a, b);
     return talus_pair_exclude(world, talus_slot_of(world, a), talus_slot_of(world, b));

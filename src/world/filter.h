@@ -25,7 +25,7 @@ void talus_filters_init(TalusFilters *filters);
  * there is one. A pair collides while it has no exclusion. Both functions wake all bodies. */
 TalusStatus talus_bodies_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 void talus_bodies_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
-/* The first of them in a whole world, by slots. */
+/* Excludes two slots of a whole world, and wakes no body. */
 TalusStatus talus_pair_exclude(TalusWorld *world, int slot_a, int slot_b);
 /* Removes all exclusions of a slot, before another body uses it. */
 void talus_slot_clear_exclusions(TalusWorld *world, int slot);

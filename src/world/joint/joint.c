@@ -263,12 +263,11 @@ static TalusStatus fetch_bodies_of(TalusWorld *world, const TalusJointDef *def)
     return talus_joints_fetch_bodies(world, more);
 }
 
-/* Wakes a body of this rank; 0: the fixed world. */
+/* Wakes a body, whichever rank owns it; 0: the fixed world. */
 static void wake_body(TalusWorld *world, TalusBodyId id)
 {
-    const int slot = id.number != 0 ? talus_slot_of(world, id) : -1;
-    if (slot >= 0)
-        talus_slot_wake(world, slot);
+    if (id.number != 0)
+        talus_slot_wake(world, talus_slot_of(world, id));
 }
 
 TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, TalusJointId *id)
@@ -370,10 +369,20 @@ static void drop_dead_joints(TalusWorld *world)
             drop_joint(&world->joints, i);
 }
 
+/* The same on several ranks, where the bodies of other ranks are not known before the step. */
+static void drop_removed_joints(TalusWorld *world)
+{
+    for (int i = world->joints.count - 1; i >= 0; i--)
+        if (world->joints.joint[i].removed)
+            drop_joint(&world->joints, i);
+}
+
 void talus_joints_begin_step(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
-    if (!talus_world_is_dealt(world))
+    if (talus_world_is_dealt(world))
+        drop_removed_joints(world);
+    else
         drop_dead_joints(world);
     for (int i = 0; i < joints->count; i++)
         joints->joint[i].sums = (TalusJointSums){0};
@@ -473,9 +482,13 @@ static void look_at_copies(const TalusWorld *world)
 
 int talus_world_joint_count(const TalusWorld *world)
 {
-    if (talus_world_is_dealt(world))
-        return world->joints.count; /* none is of a removed body (talus_joints_finish_step) */
-    return talus_joints_list_pairs(world, NULL, 0);
+    int removed = 0;
+    if (!talus_world_is_dealt(world))
+        return talus_joints_list_pairs(world, NULL, 0);
+    /* those of bodies that sinks have removed are gone (talus_joints_finish_step) */
+    for (int i = 0; i < world->joints.count; i++)
+        removed += world->joints.joint[i].removed;
+    return world->joints.count - removed;
 }
 
 TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, TalusJointState *state)

@@ -51,6 +51,7 @@ typedef struct TalusJoint {
     TalusVec3 anchor[2], axis[2], side[2];
     TalusJointWarmStart warm_start;
     TalusJointSums sums, reported; /* reported: sums of the last step over its length, N and N m */
+    bool removed;                  /* on several ranks: a call has removed one of its bodies */
 } TalusJoint;
 
 /* Geometry of a joint at the current poses. */
@@ -116,7 +117,7 @@ typedef struct TalusJoints {
 static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
 {
     TalusBodyId a = joint->def.a, b = joint->def.b;
-    return (a.number == 0 || talus_ranks_slot_near(world, a) >= 0) &&
+    return !joint->removed && (a.number == 0 || talus_ranks_slot_near(world, a) >= 0) &&
            (b.number == 0 || talus_ranks_slot_near(world, b) >= 0);
 }
 

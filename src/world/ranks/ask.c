@@ -37,6 +37,12 @@ void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id)
     TalusRanks *ranks = &world->ranks;
     TalusListSlots *list = &ranks->list;
     int64_t kept = 0;
+    if (!talus_world_is_dealt(world))
+        return;
+    for (int i = 0; i < world->joints.count; i++) {
+        TalusJoint *joint = &world->joints.joint[i];
+        joint->removed |= joint->def.a.number == id.number || joint->def.b.number == id.number;
+    }
     for (int k = 0; k < list->halo; k++)
         if (list->id[k] == id.number)
             list->id[k] = 0; /* no body */

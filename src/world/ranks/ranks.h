@@ -149,7 +149,8 @@ TalusStatus talus_ranks_find_body(const TalusWorld *world, TalusBodyId id, int *
 bool talus_ranks_body_is_dynamic(const TalusWorld *world, int slot);
 /* Replaces *value on all ranks by that of the owner, for which slot >= 0. */
 void talus_ranks_take_from_owner(const TalusWorld *world, int slot, double *value);
-/* Drops the contacts of a body that is removed from those that other ranks' bodies have here. */
+/* On several ranks: drops the contacts of a body that is removed from those that other ranks' bodies have here, and marks
+ * its joints. */
 void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id);
 
 /* ---- near.c ---- */

@@ -35,8 +35,7 @@ TalusStatus talus_sleep_reserve(TalusWorld *world)
     size_t slots = (size_t)world->bodies.counts.slots, have = (size_t)s->slots;
     if (world->def.sleep_speed == 0.0)
         return TALUS_OK;
-    TALUS_TRY(TALUS_GROW(s->jointed, (size_t)talus_joints_list_pairs(world, NULL, 0), 0,
-                         "sleeping bodies"));
+    TALUS_TRY(TALUS_GROW(s->jointed, (size_t)world->joints.count, 0, "sleeping bodies"));
     if (slots <= have)
         return TALUS_OK;
     TALUS_TRY(TALUS_GROW(s->calm, slots, have, "sleeping bodies"));
