@@ -10,14 +10,14 @@ if(NOT TALUS_CORE_ONLY AND NOT TALUS_SANITIZE AND NOT TALUS_FUZZ)
   if(PkgConfig_FOUND)
     pkg_check_modules(TALUS_PETSC QUIET IMPORTED_TARGET PETSc>=3.17)
     if(TALUS_PETSC_FOUND)
-      pkg_search_module(TALUS_MPI QUIET IMPORTED_TARGET ompi-c mpich)
+      pkg_search_module(TALUS_PETSC_MPI QUIET IMPORTED_TARGET ompi-c mpich)
     endif()
   endif()
-  if(TALUS_PETSC_FOUND AND TALUS_MPI_FOUND)
+  if(TALUS_PETSC_FOUND AND TALUS_PETSC_MPI_FOUND)
     include(CheckCSourceCompiles)
     include(CMakePushCheckState)
     cmake_push_check_state(RESET)
-    set(CMAKE_REQUIRED_INCLUDES ${TALUS_PETSC_INCLUDE_DIRS} ${TALUS_MPI_INCLUDE_DIRS})
+    set(CMAKE_REQUIRED_INCLUDES ${TALUS_PETSC_INCLUDE_DIRS} ${TALUS_PETSC_MPI_INCLUDE_DIRS})
     set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY) # compiled, not linked
     check_c_source_compiles("
 #include <petsctao.h>
@@ -35,19 +35,5 @@ int talus_probe(void) { return 0; }" TALUS_PETSC_FITS)
 endif()
 
 if(TALUS_HAVE_TAO)
-  add_library(talus_tao MODULE ${PROJECT_SOURCE_DIR}/apps/plugins/tao.c)
-  set_target_properties(talus_tao PROPERTIES
-    PREFIX "" SUFFIX ".so" C_VISIBILITY_PRESET hidden INSTALL_RPATH_USE_LINK_PATH ON
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-  target_include_directories(talus_tao PRIVATE ${PROJECT_SOURCE_DIR}/src)
-  target_link_libraries(talus_tao PRIVATE PkgConfig::TALUS_PETSC PkgConfig::TALUS_MPI)
-  # Of all that PETSc's .pc names, what the file uses.
-  target_link_options(talus_tao PRIVATE -Wl,--as-needed -Wl,-z,nodelete)
-  target_compile_definitions(talus_lib PRIVATE
-    TALUS_HAVE_TAO=1
-    TALUS_BUILD_MODULE_DIR="${PROJECT_BINARY_DIR}"
-    TALUS_INSTALL_MODULE_DIR="${CMAKE_INSTALL_FULL_LIBDIR}/talus")
-  target_link_libraries(talus_lib PUBLIC ${CMAKE_DL_LIBS})
-  add_dependencies(talus_lib talus_tao) # so that it is there, whichever program is built
-  install(TARGETS talus_tao LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/talus)
+  talus_add_module(tao PkgConfig::TALUS_PETSC PkgConfig::TALUS_PETSC_MPI)
 endif()

@@ -7,6 +7,7 @@
 #   TALUS_CORE_ONLY   1 in a core-only build, else 0
 #   TALUS_SANITIZE    the sanitizers built in, else empty
 #   TALUS_LINK        what linking libtalus.a with cc takes beside -lm and -lpthread
+#   TALUS_MPIEXEC     mpirun of the MPI that ranks use, or empty
 # Exit code 77 means skipped. A name that contains slow_ gets the label slow, one that opens pages in a
 # browser the label browser, any other quick.
 
@@ -61,6 +62,10 @@ foreach(library IN LISTS talus_package_libraries)
     string(APPEND talus_link " -l${library}")
   endif()
 endforeach()
+set(talus_mpiexec)
+if(TALUS_HAVE_MPI AND TALUS_MPIEXEC)
+  set(talus_mpiexec ${TALUS_MPIEXEC})
+endif()
 set(talus_test_environment
   TALUS=${PROJECT_BINARY_DIR}/talus
   TALUS_SOURCE_DIR=${PROJECT_SOURCE_DIR}
@@ -69,6 +74,7 @@ set(talus_test_environment
   TALUS_CORE_ONLY=$<BOOL:${TALUS_CORE_ONLY}>
   TALUS_SANITIZE=${TALUS_SANITIZE}
   TALUS_LINK=${talus_link}
+  TALUS_MPIEXEC=${talus_mpiexec}
   UBSAN_OPTIONS=print_stacktrace=1
   ${talus_asan_options}
   TSAN_OPTIONS=halt_on_error=1)

@@ -4,8 +4,8 @@
 #           (FCLIB files), zlib (small frames and pages), civetweb (talus view), CHOLMOD and MUMPS with
 #           OpenBLAS (factorisations of the direct methods)
 #   test    also what the test suite and CI use: clang, clang-format, a C++ compiler; and, where they can be had,
-#           PETSc (solvers tao-*; 300 MB with what it needs), libccd and qhull (which distances and hulls are
-#           compared with) and Chromium, which opens the pages. Most checks of the pages also need Node 20 and
+#           PETSc (solvers tao-*; 300 MB with what it needs), Open MPI (ranks as processes), libccd and qhull (which
+#           distances and hulls are compared with) and Chromium, which opens the pages. Most checks of the pages also need Node 20 and
 #           npm: not installed
 #   bench   run, and what bench/ compares with: PETSc, ODE, Bullet, LAMMPS and, where they can be had, Siconos
 # Debian's apt-get, as root. Without root it prints the line to run. Repeatable: when nothing is
@@ -43,9 +43,15 @@ want_petsc() {
     installed libpetsc-real-dev || want libpetsc-real-dev
     have pkg-config || want pkg-config
 }
+want_mpi() {
+    installed libopenmpi-dev || installed libmpich-dev || want libopenmpi-dev
+    have mpirun || have mpiexec || want openmpi-bin
+    have pkg-config || want pkg-config
+}
 need_test() {
     need_run
     want_petsc
+    want_mpi
     have clang || need clang
     have clang-format || need clang-format
     have g++ || need g++

@@ -55,11 +55,17 @@ package cholmod libsuitesparse-dev 'not in this build: linear=cholmod.*' ipm-cho
 package mumps libmumps-seq-dev 'not in this build: linear=mumps.*' ipm-aug:linear=mumps
 package petsc libpetsc-real-dev 'not in this build' tao-blmvm tao-tron tao-gpcg tao-bqpip
 
+has mpi libopenmpi-dev || echo "without mpi"
+grep -q '^  mpi ' features || fail "list features: no mpi"
+if [ -n "$TALUS_MPIEXEC" ]; then
+    grep -Eq '^  mpi .*\((Open MPI|MPICH) [0-9.]*\)$' features || fail "list features does not name MPI: $(cat features)"
+fi
+
 for spec in ipm-chol ipm-chol:linear=ldl ipm-aug ipm-aug:linear=ldl lemke; do
     solve $spec || fail "$spec: $(cat err)"
     grep -q '"outcome": "converged"' out || fail "$spec: $(cat out)"
 done
-if [ "$TALUS_CORE_ONLY" = 1 ] && [ "$(grep -c '^  .*not in this build: install' features)" -lt 6 ]; then
+if [ "$TALUS_CORE_ONLY" = 1 ] && [ "$(grep -c '^  .*not in this build: install' features)" -lt 7 ]; then
     fail "core-only, and something is there: $(cat features)"
 fi
 

@@ -17,7 +17,7 @@ contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(cat "$1")"; }
 small="hourglass --set bodies=100 --until 0.2 --every 0.05 --threads 1"
 
 # ---- --json: one object with these keys and nothing else ----
-keys="scene backend threads steps time bodies contacts wall_seconds cpu_seconds penetration mean \
+keys="scene backend ranks threads steps time bodies contacts wall_seconds cpu_seconds penetration mean \
 max overlap loaded mean p99 max kappa kinetic_energy iterations residual residual_max missed_steps projection_fallbacks \
 peak_memory_bytes hash"
 "$TALUS" run $small --no-out --json >run.json 2>table || fail "run --json: $(cat table)"

@@ -1,10 +1,17 @@
-/* Parts of a problem on several ranks (problem/part.c): solvers give the bits of the whole problem. */
+/* Parts of a problem on several ranks (problem/part.c): solvers give the bits of the whole problem. Under mpirun its
+ * processes are the ranks (tests/comm_mpi.sh). */
 #include "problem/part.h"
 
+#include "backend/cpu/colour.h"
+#include "problem/problem.h"
+
 #include "support/problems.h"
+#include "support/ranks.h"
 #include "support/test.h"
 
 #include <talus/solver.h>
+
+#include <math.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,10 +20,10 @@
 /* Numbers of ranks, most of which share a processor here: with a sanitizer few, since each exchange then takes long. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 static const int ranks[] = {1, 3};
-enum { SHORT = 10 };
+enum { SHORT = 6, CONVERGE = 200 };
 #else
-static const int ranks[] = {1, 2, 3, 5, 8};
-enum { SHORT = 60 };
+static const int ranks[] = {1, 2, 3, 5};
+enum { SHORT = 20, CONVERGE = 1200 };
 #endif
 enum { RANKS = sizeof ranks / sizeof *ranks };
 
@@ -25,6 +32,8 @@ typedef struct Result {
     TalusSolveInfo info;
     double *gamma; /* [size] of the whole problem */
 } Result;
+
+static bool is_first; /* this process has the results, set by main */
 
 /* A solve of parts. */
 typedef struct Job {
@@ -74,8 +83,8 @@ static void compare_solves(const char *name, TalusProblem *whole, const char *so
     Result expected = {.gamma = malloc(size * sizeof(double))};
     Result found = {.gamma = malloc(size * sizeof(double))};
     memset(talus_problem_gamma(whole), 0, size * sizeof(double));
-    REQUIRE_OK(talus_solver_create(solver, &s));
-    if (talus_solver_supports(s, whole) != TALUS_OK) {
+    if (talus_solver_create(solver, &s) != TALUS_OK ||
+        talus_solver_supports(s, whole) != TALUS_OK) {
         talus_solver_destroy(s);
         free(expected.gamma);
         free(found.gamma);
@@ -84,11 +93,12 @@ static void compare_solves(const char *name, TalusProblem *whole, const char *so
     CHECK_OK(talus_solver_solve(s, whole, options, &expected.info));
     memcpy(expected.gamma, talus_problem_gamma(whole), size * sizeof(double));
     memset(talus_problem_gamma(whole), 0, size * sizeof(double));
-    for (int r = 0; r < RANKS; r++) {
+    const int runs = talus_mpi_is_launched() ? 1 : RANKS;
+    for (int r = 0; r < runs; r++) {
         Job job = {whole, solver, options, &found, 1 + r % 2};
         memset(found.gamma, 0xff, size * sizeof(double));
-        if (!CHECK_OK(talus_ranks_run(ranks[r], solve_part, &job)) ||
-            !is_same(&found, &expected, size))
+        if (!CHECK_OK(run_ranks(ranks[r], solve_part, &job)) ||
+            (is_first && !is_same(&found, &expected, size)))
             printf("    %s, %s, %d ranks\n", name, solver, ranks[r]);
     }
     talus_solver_destroy(s);
@@ -96,20 +106,42 @@ static void compare_solves(const char *name, TalusProblem *whole, const char *so
     free(found.gamma);
 }
 
-/* Puts contacts with the fixed world last, so that those of spheres are stored as such. */
-static void put_walls_last(TestProblem *p)
+/* Returns the run in which a contact is stored: of spheres, of a sphere and the fixed world, or general. */
+static int run_of(const TalusProblemDef *def, const TalusContactDef *c)
 {
-    TalusContactDef *all = test_memory(p, (size_t)p->def.contact_count, sizeof *all);
-    int count = 0;
-    for (int wall = 0; wall < 2; wall++)
-        for (int i = 0; i < p->def.contact_count; i++)
-            if ((p->def.contacts[i].b < 0) == (wall == 1))
-                all[count++] = p->def.contacts[i];
+    const double *radius = def->radius;
+    if (!radius || !(radius[c->a] > 0.0) || (c->b >= 0 && !(radius[c->b] > 0.0)))
+        return 2;
+    return c->b < 0;
+}
+
+/* Puts the contacts in the order of their runs, then of their first bodies, as ranks need them. */
+static void put_in_order(TestProblem *p)
+{
+    TalusContactDef *all = test_memory(p, (size_t)p->def.contact_count, sizeof *all), *next = all;
+    for (int run = 0; run < 3; run++)
+        for (int body = 0; body < p->def.body_count; body++)
+            for (int i = 0; i < p->def.contact_count; i++)
+                if (p->def.contacts[i].a == body && run_of(&p->def, &p->def.contacts[i]) == run)
+                    *next++ = p->def.contacts[i];
     p->def.contacts = all;
 }
 
-static const char *const solvers[] = {"apgd",     "jacobi", "spg",    "lbfgs-fb",
-                                      "anderson", "mprgp",  "kucera", "pgd"};
+static const char *const solvers[] = {"apgd",
+                                      "jacobi",
+                                      "spg",
+                                      "lbfgs-fb",
+                                      "anderson",
+                                      "mprgp",
+                                      "kucera",
+                                      "pgd",
+                                      "gs",
+                                      "gs:omega=1.5",
+                                      "gs:metric=trace,coupling=off,rho=0.9",
+                                      "gs-coulomb",
+                                      "bgs",
+                                      "gs-disc",
+                                      "nscd"};
 
 static void compare_all(const char *name, const TestProblem *p, TalusFrictionLaw law,
                         const TalusSolveOptions *options)
@@ -128,7 +160,7 @@ TEST(spheres_on_ranks_of_threads)
 {
     TestProblem p = make_heap(&(HeapOptions){41, 10, 10, 9, 0.4, 1e-3, 0.0});
     TalusSolveOptions options = talus_solve_options_default();
-    put_walls_last(&p);
+    put_in_order(&p);
     options.max_iterations = SHORT;
     compare_all("spheres", &p, TALUS_LAW_CCP, &options);
     free_test_problem(&p);
@@ -138,7 +170,7 @@ TEST(exact_friction_on_ranks_of_threads)
 {
     TestProblem p = make_heap(&(HeapOptions){42, 10, 10, 8, 0.4, 1e-3, 0.0});
     TalusSolveOptions options = talus_solve_options_default();
-    put_walls_last(&p);
+    put_in_order(&p);
     options.max_iterations = SHORT;
     compare_all("coulomb", &p, TALUS_LAW_COULOMB, &options);
     free_test_problem(&p);
@@ -150,13 +182,15 @@ TEST(single_precision_on_ranks_of_threads)
     TestProblem p = make_heap(&(HeapOptions){43, 10, 10, 9, 0.4, 1e-3, 0.0});
     TalusSolveOptions options = talus_solve_options_default();
     TalusProblem *whole;
-    put_walls_last(&p);
+    put_in_order(&p);
     options.reference_speed = 0.05;
     options.tolerance = 1e-4 * options.reference_speed;
-    options.max_iterations = 20 * SHORT;
+    options.max_iterations = CONVERGE;
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &whole));
     compare_solves("single", whole, "apgd", &options);
     compare_solves("single", whole, "lbfgs-fb", &options);
+    compare_solves("single", whole, "gs", &options);
+    compare_solves("single", whole, "gs:omega=1.5", &options);
     talus_problem_destroy(whole);
     free_test_problem(&p);
 }
@@ -166,11 +200,117 @@ TEST(bodies_of_any_shape_on_ranks_of_threads)
     TestProblem p = make_heap(&(HeapOptions){44, 10, 10, 8, 0.4, 0.0, 0.3});
     TestProblem q = make_heap(&(HeapOptions){45, 10, 10, 8, 0.0, 0.0, 0.3});
     TalusSolveOptions options = talus_solve_options_default();
+    put_in_order(&p);
     options.max_iterations = SHORT;
     compare_all("general", &p, TALUS_LAW_CCP, &options);
     compare_all("frictionless", &q, TALUS_LAW_CCP, &options);
     free_test_problem(&p);
     free_test_problem(&q);
+}
+
+/* ---- contacts that need more than colours ---- */
+
+/* What touches all small bodies: one heavy body, or two that nothing moves; general: all contacts have arms. */
+typedef struct Crowd {
+    const char *name;
+    bool moves, general;
+    int count; /* small bodies */
+} Crowd;
+
+static TalusVec3 direction(int k)
+{
+    const double z = 0.9 * cos(0.37 * k), r = sqrt(1.0 - z * z);
+    return talus_vec3(r * cos(2.4 * k), r * sin(2.4 * k), z);
+}
+
+/* Writes the contact of bodies a and b with this normal; arms follow from the radii. */
+static void set_contact(const TestProblem *p, TalusContactDef *c, int a, int b, TalusVec3 normal)
+{
+    const double *radius = p->def.radius;
+    *c = (TalusContactDef){.a = a,
+                           .b = b,
+                           .normal = normal,
+                           .arm_a = talus_scale(radius[a], normal),
+                           .arm_b = talus_scale(b >= 0 ? -radius[b] : 0.0, normal),
+                           .mu = 0.3 + 0.01 * (a % 7),
+                           .bias = -0.002 * (a % 5),
+                           .compliance = 1e-3};
+}
+
+/* Bodies 0 and 1 touch each small body; the small ones touch the next one and the fixed world. */
+static TestProblem make_crowd(const Crowd *o)
+{
+    TestProblem p = {.name = o->name};
+    const int bodies = o->count + 2, first = o->moves ? 1 : 2;
+    double *inverse = test_memory(&p, (size_t)bodies, sizeof *inverse);
+    double *radius = test_memory(&p, (size_t)bodies, sizeof *radius);
+    double *velocity = test_memory(&p, 6 * (size_t)bodies, sizeof *velocity);
+    TalusSym3 *inertia = test_memory(&p, (size_t)bodies, sizeof *inertia);
+    TalusContactDef *c = test_memory(&p, 4 * (size_t)bodies, sizeof *c), *next = c;
+    for (int b = 0; b < bodies; b++) {
+        const bool big = b < first;
+        radius[b] = big ? 1.0 : 0.05;
+        inverse[b] = !big ? 1.0 + 0.1 * (b % 3) : o->moves ? 0.01 : 0.0;
+        const double k = 2.5 * inverse[b] / (radius[b] * radius[b]);
+        inertia[b] = (TalusSym3){k, k, k, 0.0, 0.0, 0.0};
+        velocity[6 * b] = 0.01 * (b % 11) - 0.05;
+        velocity[6 * b + 2] = -0.03;
+    }
+    p.def = (TalusProblemDef){.body_count = bodies,
+                              .inv_mass = inverse,
+                              .inv_inertia = inertia,
+                              .radius = radius,
+                              .free_velocity = velocity,
+                              .contacts = c};
+    for (int a = 0; a < first; a++)
+        for (int b = first; b < bodies; b++)
+            set_contact(&p, next++, a, b, direction(b + 3 * a));
+    for (int b = first; b + 1 < bodies; b++)
+        set_contact(&p, next++, b, b + 1, direction(7 * b));
+    for (int b = first; b < bodies; b += 2)
+        set_contact(&p, next++, b, -1, talus_vec3(0.0, 0.0, -1.0));
+    p.def.contact_count = (int)(next - c);
+    if (o->general)
+        p.def.radius = NULL;
+    put_in_order(&p);
+    return p;
+}
+
+/* Returns the number of contacts of a class of the whole problem. */
+static int count_class(TalusProblem *whole, int class)
+{
+    TalusColouring c = {0};
+    int count = 0;
+    CHECK_OK(talus_colour_contacts(&whole->op, &c));
+    for (int i = 0; i < whole->op.blocks; i++)
+        count += c.class_of[i] == class;
+    talus_colouring_clear(&c);
+    return count;
+}
+
+TEST(contacts_without_a_colour_on_ranks_of_threads)
+{
+    static const Crowd crowds[] = {{"heavy sphere", true, false, 600},
+                                   {"heavy body", true, true, 600},
+                                   {"spheres that stay", false, false, 600},
+                                   {"bodies that stay", false, true, 600}};
+    TalusSolveOptions options = talus_solve_options_default();
+    options.max_iterations = 4;
+    for (int k = 0; k < 4; k++) {
+        TestProblem p = make_crowd(&crowds[k]);
+        TalusProblem *whole;
+        REQUIRE_OK(talus_problem_create(&p.def, NULL, &whole));
+        CHECK_INT(count_class(whole, CLASS_HEAVY) > 100, crowds[k].moves);
+        CHECK_INT(count_class(whole, CLASS_OVERFLOW) > 100, !crowds[k].moves && !crowds[k].general);
+        compare_solves(crowds[k].name, whole, "gs", &options);
+        compare_solves(crowds[k].name, whole, "gs:omega=1.3,rho=0.9", &options);
+        compare_solves(crowds[k].name, whole, "bgs", &options);
+        options.reference_speed = 0.1; /* single precision */
+        compare_solves(crowds[k].name, whole, "gs", &options);
+        options.reference_speed = 0.0;
+        talus_problem_destroy(whole);
+        free_test_problem(&p);
+    }
 }
 
 /* Steps of worlds with fewer bodies than one block of numbers: one rank has all, the others nothing. */
@@ -189,29 +329,125 @@ TEST(ranks_without_bodies_of_threads)
     }
 }
 
+/* ---- all solvers ---- */
+
+/* What is solved: under this law, with bodies of any shape if general. */
+typedef struct Small {
+    const char *name;
+    TalusFrictionLaw law;
+    double mu, general;
+} Small;
+
+/* More than one block of numbers, so that several ranks have bodies. */
+static TalusProblem *make_small(const Small *o, TestProblem *p)
+{
+    TalusProblem *whole = NULL;
+    *p = make_heap(&(HeapOptions){47, 12, 11, 2, o->mu, 1e-3, o->general});
+    put_in_order(p);
+    CHECK_OK(talus_problem_create(&p->def, NULL, &whole));
+    if (o->law != TALUS_LAW_CCP)
+        CHECK_OK(talus_problem_set_friction(
+            whole, (TalusFrictionModel){.section = TALUS_SECTION_DISC, .law = o->law}));
+    return whole;
+}
+
+static const Small small[] = {{"spheres", TALUS_LAW_CCP, 0.4, 0.0},
+                              {"general", TALUS_LAW_CCP, 0.4, 0.3},
+                              {"coulomb", TALUS_LAW_COULOMB, 0.4, 0.3},
+                              {"fixed", TALUS_LAW_FIXED, 0.4, 0.3},
+                              {"frictionless", TALUS_LAW_CCP, 0.0, 0.3}};
+
+TEST(all_solvers_on_ranks_of_threads)
+{
+    for (size_t k = 0; k < sizeof small / sizeof *small; k++) {
+        TestProblem p;
+        TalusProblem *whole = make_small(&small[k], &p);
+        TalusSolveOptions options = talus_solve_options_default();
+        options.max_iterations = 3;
+        for (int s = 0; s < talus_solver_count(); s++)
+            compare_solves(small[k].name, whole, talus_solver_row(s).name, &options);
+        options.max_iterations =
+            CONVERGE; /* through all stages of auto, then as a step of a world */
+        compare_solves(small[k].name, whole, "auto", &options);
+        options.tolerance = 1e-3;
+        options.reference_speed = 0.05;
+        compare_solves(small[k].name, whole, "auto", &options);
+        talus_problem_destroy(whole);
+        free_test_problem(&p);
+    }
+}
+
+/* ---- metrics ---- */
+
+typedef struct Measuring {
+    const TalusProblem *whole;
+    const TalusMetrics *expected;
+    _Atomic int differing; /* ranks that found other metrics */
+} Measuring;
+
+static TalusStatus measure_part(TalusComm *comm, void *context)
+{
+    Measuring *m = context;
+    TalusProblem *part;
+    TalusMetrics found = {0};
+    TalusStatus status = talus_part_create(m->whole, comm, NULL, &part);
+    if (status == TALUS_OK)
+        status = talus_problem_measure(part, talus_problem_gamma(part), &found);
+    if (status == TALUS_OK && memcmp(&found, m->expected, sizeof found) != 0)
+        m->differing++;
+    talus_problem_destroy(part);
+    return status;
+}
+
+TEST(metrics_on_ranks_of_threads)
+{
+    for (size_t k = 0; k < sizeof small / sizeof *small; k++) {
+        TestProblem p;
+        TalusProblem *whole = make_small(&small[k], &p);
+        double *gamma = talus_problem_gamma(whole);
+        TalusMetrics expected = {0};
+        Measuring measuring = {whole, &expected, 0};
+        for (int i = 0; i < talus_problem_size(whole); i++)
+            gamma[i] = i % 3 == 0 ? 0.01 * (i % 7) : 0.001 * (i % 5);
+        REQUIRE_OK(talus_problem_measure(whole, gamma, &expected));
+        for (int r = 0; r < RANKS; r++)
+            CHECK_OK(talus_ranks_run(ranks[r], measure_part, &measuring));
+        CHECK_INT(measuring.differing, 0);
+        talus_problem_destroy(whole);
+        free_test_problem(&p);
+    }
+}
+
 /* ---- what parts refuse ---- */
 
-static void check_refused(TalusProblem *whole, const char *solver, const char *words)
+static void check_refused(TalusProblem *whole, const char *solver, const TalusSolveOptions *options,
+                          const char *words)
 {
-    TalusSolveOptions options = talus_solve_options_default();
     Result none = {.gamma = NULL};
-    Job job = {whole, solver, &options, &none, 1};
-    CHECK_INT(talus_ranks_run(2, solve_part, &job), TALUS_ERR_UNSUPPORTED);
+    Job job = {whole, solver, options, &none, 1};
+    CHECK_INT(run_ranks(2, solve_part, &job), TALUS_ERR_UNSUPPORTED);
     if (!CHECK(strstr(talus_error(), words) != NULL))
         printf("    %s\n", talus_error());
 }
 
-TEST(solvers_that_need_the_whole_problem_say_so)
+static bool sees(void *user, const TalusObservation *seen)
+{
+    (void)user;
+    (void)seen;
+    return true;
+}
+
+TEST(what_parts_refuse_is_said)
 {
     TestProblem p = make_heap(&(HeapOptions){46, 8, 8, 6, 0.4, 0.0, 0.0});
     TestProblem matrix = make_explicit(3, 20, 3);
+    TalusSolveOptions options = talus_solve_options_default(), observed = options;
     TalusProblem *whole, *given;
+    observed.observer = sees;
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &whole));
     REQUIRE_OK(talus_problem_create(&matrix.def, NULL, &given));
-    check_refused(whole, "gs", "needs the whole problem");
-    check_refused(whole, "prox", "needs the whole problem");
-    check_refused(whole, "auto", "needs the whole problem");
-    check_refused(given, "apgd", "explicit matrix");
+    check_refused(whole, "ipm-chol", &observed, "sees a part");
+    check_refused(given, "apgd", &options, "explicit matrix");
     talus_problem_destroy(whole);
     talus_problem_destroy(given);
     free_test_problem(&p);
@@ -237,12 +473,16 @@ TEST(shares_have_about_equal_weight)
 
 int main(void)
 {
+    is_first = is_first_process();
     RUN(spheres_on_ranks_of_threads);
     RUN(exact_friction_on_ranks_of_threads);
     RUN(single_precision_on_ranks_of_threads);
     RUN(bodies_of_any_shape_on_ranks_of_threads);
+    RUN(contacts_without_a_colour_on_ranks_of_threads);
     RUN(ranks_without_bodies_of_threads);
-    RUN(solvers_that_need_the_whole_problem_say_so);
+    RUN(all_solvers_on_ranks_of_threads);
+    RUN(metrics_on_ranks_of_threads);
+    RUN(what_parts_refuse_is_said);
     RUN(shares_have_about_equal_weight);
     return talus_test_result();
 }

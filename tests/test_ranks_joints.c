@@ -141,6 +141,8 @@ static TalusStatus change_cart(TalusWorld *world, int k)
     def.damping = 1.0;
     def.point = talus_vec3(0.0, 0.0, 0.14);
     def.point_b = talus_vec3(0.05, 0.0, 0.05);
+    if (k == 10)
+        return talus_world_remove_body(world, (TalusBodyId){2}); /* the chassis */
     return k == 7 ? talus_world_add_joint(world, &def, NULL) : TALUS_OK;
 }
 

@@ -3,6 +3,7 @@
 #include "solver_specs.h"
 
 #include "base/memory.h"
+#include "comm/comm.h"
 #include "problem/qp.h"
 #include "solvers/tao/tao.h"
 
@@ -116,6 +117,51 @@ TEST(the_module_is_found_or_missed)
     CHECK(in_child(is_said_to_be_broken));
     CHECK(in_child(works_without_a_place_for_files));
     CHECK(in_child(is_loaded_once_by_many));
+}
+
+/* ---- ranks of MPI in the same process ---- */
+
+static TalusStatus count_ranks(TalusComm *comm, void *ranks)
+{
+    *(int *)ranks = talus_comm_size(comm);
+    return talus_comm_agree(comm, TALUS_OK);
+}
+
+static bool starts_petsc(void)
+{
+    const TalusTaoModule *module;
+    bool ok = CHECK_OK(talus_tao_lock(&module));
+    if (ok)
+        talus_tao_unlock();
+    return ok;
+}
+
+static bool runs_ranks(void)
+{
+    int ranks = 0;
+    return CHECK_OK(talus_ranks_run_mpi(count_ranks, &ranks)) && CHECK(ranks > 0);
+}
+
+static bool runs_ranks_after_petsc(void)
+{
+    return starts_petsc() && runs_ranks() && runs_ranks();
+}
+
+static bool runs_petsc_after_ranks(void)
+{
+    return runs_ranks() && starts_petsc() && runs_ranks();
+}
+
+/* Whichever starts MPI. tests/comm_mpi.sh runs this by mpirun, too, where no child may have MPI. */
+TEST(petsc_and_ranks_share_mpi)
+{
+    NEEDS_MODULE();
+    if (talus_mpi_is_launched()) {
+        CHECK(runs_ranks_after_petsc());
+    } else {
+        CHECK(in_child(runs_ranks_after_petsc));
+        CHECK(in_child(runs_petsc_after_ranks));
+    }
 }
 
 TEST(petsc_leaves_signals_and_environment_alone)
@@ -352,6 +398,7 @@ TEST(time_is_kept)
 int main(void)
 {
     RUN(the_module_is_found_or_missed);
+    RUN(petsc_and_ranks_share_mpi);
     RUN(petsc_leaves_signals_and_environment_alone);
     RUN(cones_are_solved);
     RUN(boxes_are_solved);

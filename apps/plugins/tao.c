@@ -1,9 +1,9 @@
 /* plugins/tao.c - the module talus_tao.so: bound constrained quadratic programs by PETSc's TAO.
  *
- * PETSc requires MPI, which is started as a single process, without network and daemons (mpi_settings); all PETSc
- * objects are on PETSC_COMM_SELF. PETSc is kept from printing, aborting, catching signals and reading options files.
- * Errors of PETSc become texts in the result. The memory that PETSc allocates is counted. Only one thread may use the
- * module at a time. */
+ * PETSc requires MPI, which is started as a single process, without network and daemons (mpi_settings), unless mpirun has
+ * started this process or ranks use MPI already; all PETSc objects are on PETSC_COMM_SELF. PETSc is kept from printing,
+ * aborting, catching signals and reading options files. Errors of PETSc become texts in the result. The memory that PETSc
+ * allocates is counted. Only one thread may use the module at a time. */
 #include "solvers/tao/tao_module.h"
 
 #include <dlfcn.h>
@@ -179,14 +179,19 @@ static void finish_petsc(void)
         PetscFinalize();
 }
 
-/* Starts PETSc and MPI, with the functions of this file for memory. Sets mpi_settings in the environment meanwhile. */
+/* Starts PETSc and MPI, with the functions of this file for memory. Sets mpi_settings in the environment meanwhile, unless
+ * mpirun has started the process, which is then one of several. MPI may serve ranks later, from one thread at a time
+ * (talus_ranks_run_mpi). */
 static PetscErrorCode start_petsc(void)
 {
+    const bool alone = !getenv("OMPI_COMM_WORLD_SIZE");
     bool set[SETTINGS];
     for (int i = 0; i < SETTINGS; i++) {
-        set[i] = !getenv(mpi_settings[i][0]);
-        setenv(mpi_settings[i][0], mpi_settings[i][1], 0);
+        set[i] = alone && !getenv(mpi_settings[i][0]);
+        if (set[i])
+            setenv(mpi_settings[i][0], mpi_settings[i][1], 0);
     }
+    PETSC_MPI_THREAD_REQUIRED = MPI_THREAD_SERIALIZED;
     PetscErrorCode error = PetscMallocSet(allocate_counted, free_counted, resize_counted);
     if (!error)
         error = PetscOptionsSetValue(NULL, "-no_signal_handler", "1");

@@ -2,6 +2,7 @@
 #include "comm/comm.h"
 
 #include "base/memory.h"
+#include "base/timer.h"
 
 #include <math.h>
 #include <string.h>
@@ -67,9 +68,36 @@ static TalusStatus fail_broken(void)
     return talus_fail(TALUS_ERR_CANCELLED, "another rank has failed or ended");
 }
 
+/* The operations, with their use booked. */
+
+static bool reduce(TalusComm *comm, TalusReduction kind, void *values, int count)
+{
+    const double start = talus_now();
+    const bool done = comm->ops->reduce(comm, kind, values, count);
+    comm->use.reduce_seconds += talus_now() - start;
+    return done;
+}
+
+static bool broadcast(TalusComm *comm, int root, void *data, size_t bytes)
+{
+    const double start = talus_now();
+    const bool done = comm->ops->broadcast(comm, root, data, bytes);
+    comm->use.broadcast_seconds += talus_now() - start;
+    return done;
+}
+
+/* Books messages that were sent from `start` on. */
+static void book_messages(TalusComm *comm, const TalusMessage *send, int sends, double start)
+{
+    comm->use.message_seconds += talus_now() - start;
+    comm->use.messages += sends;
+    for (int k = 0; k < sends; k++)
+        comm->use.bytes += (int64_t)send[k].bytes;
+}
+
 void talus_comm_add_sums(TalusComm *comm, TalusSum *sums, int count)
 {
-    if (is_alone(comm) || comm->ops->reduce(comm, TALUS_REDUCE_SUM, sums, count))
+    if (is_alone(comm) || reduce(comm, TALUS_REDUCE_SUM, sums, count))
         return;
     for (int k = 0; k < count; k++)
         sums[k] = (TalusSum){.special = (double)NAN};
@@ -77,7 +105,7 @@ void talus_comm_add_sums(TalusComm *comm, TalusSum *sums, int count)
 
 void talus_comm_find_maxima(TalusComm *comm, double *values, int count)
 {
-    if (is_alone(comm) || comm->ops->reduce(comm, TALUS_REDUCE_MAX, values, count))
+    if (is_alone(comm) || reduce(comm, TALUS_REDUCE_MAX, values, count))
         return;
     for (int k = 0; k < count; k++)
         values[k] = (double)NAN;
@@ -94,7 +122,7 @@ void talus_comm_find_minima(TalusComm *comm, double *values, int count)
 
 TalusStatus talus_comm_add_counts(TalusComm *comm, int64_t *values, int count)
 {
-    if (is_alone(comm) || comm->ops->reduce(comm, TALUS_REDUCE_COUNT, values, count))
+    if (is_alone(comm) || reduce(comm, TALUS_REDUCE_COUNT, values, count))
         return TALUS_OK;
     return fail_broken();
 }
@@ -107,23 +135,25 @@ bool talus_comm_any(TalusComm *comm, bool mine)
 
 double talus_comm_share(TalusComm *comm, double value)
 {
-    if (is_alone(comm) || comm->ops->broadcast(comm, 0, &value, sizeof value))
+    if (is_alone(comm) || broadcast(comm, 0, &value, sizeof value))
         return value;
     return (double)NAN;
 }
 
 TalusStatus talus_comm_broadcast(TalusComm *comm, int root, void *data, size_t bytes)
 {
-    return is_alone(comm) || comm->ops->broadcast(comm, root, data, bytes) ? TALUS_OK
-                                                                           : fail_broken();
+    return is_alone(comm) || broadcast(comm, root, data, bytes) ? TALUS_OK : fail_broken();
 }
 
 TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int sends,
                                 const TalusMessage *receive, int receives)
 {
-    if (is_alone(comm) || comm->ops->exchange(comm, send, sends, receive, receives))
+    if (is_alone(comm))
         return TALUS_OK;
-    return fail_broken();
+    const double start = talus_now();
+    const bool done = comm->ops->exchange(comm, send, sends, receive, receives);
+    book_messages(comm, send, sends, start);
+    return done ? TALUS_OK : fail_broken();
 }
 
 TalusStatus talus_inbox_reserve(TalusInbox *inbox, int count, size_t bytes)
@@ -158,7 +188,22 @@ TalusStatus talus_comm_route(TalusComm *comm, const TalusMessage *send, int send
 {
     if (is_alone(comm))
         return route_to_self(send, sends, inbox);
-    return comm->ops->route(comm, send, sends, inbox) ? TALUS_OK : fail_broken();
+    const double start = talus_now();
+    const bool done = comm->ops->route(comm, send, sends, inbox);
+    book_messages(comm, send, sends, start);
+    return done ? TALUS_OK : fail_broken();
+}
+
+TalusStatus talus_comm_gather(TalusComm *comm, const void *data, size_t bytes, TalusInbox *inbox)
+{
+    const int size = talus_comm_size(comm);
+    TalusMessage *send;
+    TALUS_TRY(talus_comm_agree(comm, TALUS_ALLOC(send, (size_t)size, "messages")));
+    for (int r = 0; r < size; r++)
+        send[r] = (TalusMessage){(void *)data, bytes, r};
+    TalusStatus status = talus_comm_route(comm, send, size, inbox);
+    talus_release(send);
+    return status;
 }
 
 TalusStatus talus_comm_agree(TalusComm *comm, TalusStatus status)

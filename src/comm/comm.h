@@ -1,13 +1,15 @@
-/* comm/comm.h - the contract of communicators: what ranks exchange, whatever carries the messages. Ranks are to work on one
- * problem together, each on a part of its own; so far they are threads of one process. A communicator belongs to one rank
- * and is used by one thread at a time.
+/* comm/comm.h - the contract of communicators: what ranks exchange, whatever carries the messages. Ranks work on one
+ * problem together, each on a part of its own; they are threads of one process (threads.c) or processes of mpirun (mpi.c).
+ * A communicator belongs to one rank and is used by one thread at a time.
  *
  * All ranks make the same calls in the same order. A call returns when this rank has what it asked for. Reductions do
  * not depend on the order in which ranks are combined: sums are exact (base/sum.h), and so are maxima and counts.
  *
- * A rank that fails breaks the communicator: the calls of all ranks then return false, at once and from then on, with
- * unspecified results. Functions without status give NaN in that case, which ends any iteration; talus_comm_check then
- * has the error. */
+ * A rank that fails breaks the communicator: the calls of all ranks then return false, from then on, with unspecified
+ * results. Functions without status give NaN in that case, which ends any iteration; talus_comm_agree then has the error.
+ * Between threads that is at once. Between processes the first such call returns when all ranks have come to it or to their
+ * end, so that none still reads what another has given up; a call that every rank has completed stays completed. A process
+ * that dies ends all of them. */
 #ifndef TALUS_COMM_COMM_H
 #define TALUS_COMM_COMM_H
 
@@ -59,7 +61,8 @@ typedef struct TalusCommOps {
     /* Copies the bytes of rank `root` to all ranks. */
     bool (*broadcast)(TalusComm *comm, int root, void *data, size_t bytes);
     /* Sends and receives messages: at most one to and one from each other rank. What a rank sends, the other receives in the
-     * same call, with the same number of bytes. */
+     * same call, with the same number of bytes. Another number breaks the communicator. So does a message that is not
+     * sent, between threads; between processes it is waited for. */
     bool (*exchange)(TalusComm *comm, const TalusMessage *send, int sends,
                      const TalusMessage *receive, int receives);
     /* Sends messages, at most one to each rank, this one included; receivers know neither senders nor sizes. The inbox
@@ -67,9 +70,16 @@ typedef struct TalusCommOps {
     bool (*route)(TalusComm *comm, const TalusMessage *send, int sends, TalusInbox *inbox);
 } TalusCommOps;
 
+/* What this rank has spent in calls, and what it has sent. Waiting for other ranks counts. */
+typedef struct TalusCommUse {
+    double reduce_seconds, broadcast_seconds, message_seconds;
+    int64_t messages, bytes; /* sent */
+} TalusCommUse;
+
 struct TalusComm {
     const TalusCommOps *ops;
     int rank, size;
+    TalusCommUse use;
 };
 
 /* comm NULL, or of one rank: nothing changes. */
@@ -91,6 +101,8 @@ TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int s
 /* Like the operation; one rank alone may send to itself. */
 TalusStatus talus_comm_route(TalusComm *comm, const TalusMessage *send, int sends,
                              TalusInbox *inbox);
+/* The inbox gets a message from every rank, this one included: its `bytes` bytes of data, of any number. */
+TalusStatus talus_comm_gather(TalusComm *comm, const void *data, size_t bytes, TalusInbox *inbox);
 /* Reserves memory for `count` messages that take `bytes` bytes (talus_message_room) and sets inbox->count; for communicators. */
 TalusStatus talus_inbox_reserve(TalusInbox *inbox, int count, size_t bytes);
 void talus_inbox_clear(TalusInbox *inbox);

@@ -3,35 +3,85 @@
 
 #include "base/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- who needs what ---- */
 
-/* Fills receive_start, receive_body and the ranks of the neighbours, in ascending order. */
+/* A body of the halo. */
+typedef struct Received {
+    int32_t owner, body;
+} Received;
+
+static int compare_received(const void *a, const void *b)
+{
+    const Received *x = a, *y = b;
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
+    return (x->body > y->body) - (x->body < y->body);
+}
+
+/* Lists the bodies of other ranks, by owner; returns the number of owners. */
+static int sort_received(const TalusHalo *h, const TalusHaloBodies *b, Received *body, int *count)
+{
+    int owners = 0;
+    *count = 0;
+    for (int i = 0; i < b->count; i++)
+        if (!h->owned[i])
+            body[(*count)++] = (Received){b->owner[i], i};
+    if (*count > 0)
+        qsort(body, (size_t)*count, sizeof *body, compare_received);
+    for (int k = 0; k < *count; k++)
+        owners += k == 0 || body[k].owner != body[k - 1].owner;
+    return owners;
+}
+
+static TalusStatus reserve_neighbours(TalusHalo *h, size_t neighbours)
+{
+    TALUS_TRY(TALUS_ALLOC(h->send, neighbours + 1, "neighbours"));
+    TALUS_TRY(TALUS_ALLOC(h->receive, neighbours + 1, "neighbours"));
+    TALUS_TRY(TALUS_ALLOC(h->send_start, neighbours + 1, "neighbours"));
+    return TALUS_ALLOC(h->receive_start, neighbours + 1, "neighbours");
+}
+
+/* Adds a neighbour, from which the bodies from `start` on come. */
+static void add_neighbour(TalusHalo *h, int rank, int start)
+{
+    h->receive[h->neighbours].rank = h->send[h->neighbours].rank = rank;
+    h->receive_start[h->neighbours++] = start;
+}
+
+/* Makes all other ranks neighbours. */
+static void add_all_ranks(TalusHalo *h, const Received *body, int count)
+{
+    for (int r = 0, k = 0; r < h->comm->size; r++) {
+        if (r != h->comm->rank)
+            add_neighbour(h, r, k);
+        while (k < count && body[k].owner == r)
+            k++;
+    }
+}
+
+/* Fills receive_start, receive_body and the ranks of the neighbours, in ascending order; nothing is as long as the number
+ * of ranks, unless bodies are everywhere. */
 static TalusStatus list_received(TalusHalo *h, const TalusHaloBodies *b)
 {
-    const int ranks = h->comm->size, own = h->comm->rank;
-    int32_t *count;
-    TALUS_TRY(TALUS_ALLOC(count, (size_t)ranks + 1, "neighbours"));
-    for (int i = 0; i < b->count; i++)
-        count[b->owner[i]]++;
-    count[own] = 0;
-    int32_t total = 0;
-    for (int r = 0; r < ranks; r++) {
-        if (r == own || (count[r] == 0 && !b->everywhere))
-            continue;
-        h->receive[h->neighbours].rank = h->send[h->neighbours].rank = r;
-        h->receive_start[h->neighbours++] = total;
-        int32_t first = total;
-        total += count[r];
-        count[r] = first; /* where the next body of this rank goes */
+    Received *body;
+    int count;
+    TALUS_TRY(TALUS_ALLOC(body, (size_t)b->count + 1, "bodies of the halo"));
+    const int owners = sort_received(h, b, body, &count);
+    TalusStatus status = reserve_neighbours(h, (size_t)(b->everywhere ? h->comm->size : owners));
+    if (status == TALUS_OK && b->everywhere)
+        add_all_ranks(h, body, count);
+    for (int k = 0; status == TALUS_OK && k < count; k++) {
+        if (!b->everywhere && (k == 0 || body[k].owner != body[k - 1].owner))
+            add_neighbour(h, body[k].owner, k);
+        h->receive_body[k] = body[k].body;
     }
-    h->receive_start[h->neighbours] = total;
-    for (int i = 0; i < b->count; i++)
-        if (b->owner[i] != own)
-            h->receive_body[count[b->owner[i]]++] = i;
-    talus_release(count);
-    return TALUS_OK;
+    if (status == TALUS_OK)
+        h->receive_start[h->neighbours] = count;
+    talus_release(body);
+    return status;
 }
 
 /* Tells every neighbour how many bodies are needed from it, and fills send_start. */
@@ -107,12 +157,7 @@ static TalusStatus exchange_numbers(TalusHalo *h, const TalusHaloBodies *b)
 
 static TalusStatus reserve_lists(TalusHalo *h, const TalusHaloBodies *b)
 {
-    const size_t ranks = (size_t)h->comm->size;
     TALUS_TRY(TALUS_ALLOC(h->owned, (size_t)b->count + 1, "owned bodies"));
-    TALUS_TRY(TALUS_ALLOC(h->send, ranks, "neighbours"));
-    TALUS_TRY(TALUS_ALLOC(h->receive, ranks, "neighbours"));
-    TALUS_TRY(TALUS_ALLOC(h->send_start, ranks + 1, "neighbours"));
-    TALUS_TRY(TALUS_ALLOC(h->receive_start, ranks + 1, "neighbours"));
     return TALUS_ALLOC(h->receive_body, (size_t)b->count + 1, "bodies of the halo");
 }
 

@@ -1,6 +1,8 @@
 /* problem/metrics.c - the metrics of given impulses (TalusMetrics, docs/reference/metrics.md) and states of blocks. */
+#include "problem/gather.h"
 #include "problem/problem.h"
 
+#include "backend/part.h"
 #include "backend/sets.h"
 #include "base/memory.h"
 #include "base/status.h"
@@ -265,15 +267,11 @@ static void fill_metrics(const Sums *s, int blocks, TalusMetrics *out)
     out->siconos_over_q = s->q2 > 0.0 ? sqrt(s->siconos2 / s->q2) : 0.0;
 }
 
-TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMetrics *out)
+static TalusStatus measure_whole(TalusProblem *p, const double *gamma, TalusMetrics *out)
 {
     const TalusOperator *op = &p->op;
     size_t n = (size_t)talus_problem_size(p);
     Sums sums = {0};
-    if (op->halo)
-        return talus_fail(
-            TALUS_ERR_UNSUPPORTED,
-            "problem: metrics need the whole problem, and this rank has a part of it");
     TALUS_TRY(TALUS_GROW(p->gradient, 2 * n, 0, "gradient and offset"));
     double *g = p->gradient, *q = g + n;
     *out = (TalusMetrics){.tau_g = gradient_step(op)};
@@ -293,4 +291,24 @@ TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMet
     /* 0 / 0 counts as 0: both zero impulses and these impulses solve the problem */
     out->natural_relative = out->natural.rms == 0.0 ? 0.0 : out->natural.rms / out->natural_at_zero;
     return TALUS_OK;
+}
+
+/* The metrics of the whole problem, which rank 0 gathers and measures: their sums go from block to block. */
+static TalusStatus measure_part(const TalusProblem *p, const double *gamma, TalusMetrics *out)
+{
+    TalusComm *comm = p->op.halo->comm;
+    TalusGather *gather;
+    TALUS_TRY(talus_gather_create(p, gamma, &gather));
+    TalusStatus status = TALUS_OK;
+    if (gather->whole)
+        status = measure_whole(gather->whole, gather->whole->gamma, out);
+    status = talus_comm_agree(comm, status);
+    TALUS_THEN(status, talus_comm_broadcast(comm, 0, out, sizeof *out));
+    talus_gather_destroy(gather);
+    return status;
+}
+
+TalusStatus talus_problem_measure(TalusProblem *p, const double *gamma, TalusMetrics *out)
+{
+    return p->op.halo ? measure_part(p, gamma, out) : measure_whole(p, gamma, out);
 }

@@ -29,9 +29,14 @@ static int number_block(const Deal *d, int body)
 static int find_owner(const Deal *d, int body)
 {
     const int block = number_block(d, body);
-    int rank = 0;
-    while (d->first[rank + 1] <= block)
-        rank++;
+    int rank = 0, end = d->comm->size;
+    while (end - rank > 1) {
+        const int middle = rank + (end - rank) / 2;
+        if (d->first[middle] <= block)
+            rank = middle;
+        else
+            end = middle;
+    }
     return rank;
 }
 
@@ -44,6 +49,29 @@ static bool has_contact(const Deal *d, int i)
 }
 
 /* ---- who has what ---- */
+
+/* Fails if contacts of a pair of bodies are apart in their run: priorities count them (backend/priority.h). */
+static TalusStatus check_pairs(const TalusOperator *op)
+{
+    const int run_end[3] = {op->sphere_sphere, op->sphere_sphere + op->sphere_fixed, op->blocks};
+    int32_t *last; /* of each body: the last contact in which it was the second body, plus 1 */
+    TalusStatus status = TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(last, (size_t)op->bodies + 1, "bodies"));
+    for (int run = 0, i = 0; run < 3; run++)
+        for (int begin = i; i < run_end[run] && status == TALUS_OK; i++) {
+            const int32_t a = op->pair[i][0], b = op->pair[i][1], before = b < 0 ? 0 : last[b];
+            if (before > begin && before != i && op->pair[before - 1][0] == a)
+                status =
+                    talus_fail(TALUS_ERR_UNSUPPORTED,
+                               "problem: contacts %d and %d of bodies %d and %d are apart; for "
+                               "several ranks contacts of a pair must follow each other",
+                               before - 1, i, a, b);
+            if (b >= 0)
+                last[b] = i + 1;
+        }
+    talus_release(last);
+    return status;
+}
 
 /* Fails if parts cannot be made of the problem. */
 static TalusStatus check_whole(const TalusOperator *op)
@@ -68,7 +96,7 @@ static TalusStatus check_whole(const TalusOperator *op)
                     "problem: contact %d of body %d comes after one of body %d; for "
                     "several ranks contacts must be in the order of their first bodies",
                     i, op->pair[i][0], op->pair[i - 1][0]);
-    return TALUS_OK;
+    return check_pairs(op);
 }
 
 /* Deals the blocks of numbers, weighed by their contacts. */

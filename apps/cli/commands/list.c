@@ -6,6 +6,7 @@
 
 #include "backend/backend.h"
 #include "base/deflate.h"
+#include "comm/mpi.h"
 #include "linalg/direct.h"
 #include "solvers/tao/tao.h"
 
@@ -145,6 +146,15 @@ static void print_direct_feature(TalusDirectKind kind, const char *text)
     print_feature(talus_direct_name(kind), text, !missing, missing);
 }
 
+static void print_mpi_feature(void)
+{
+    const char *missing = talus_mpi_missing(), *package = talus_mpi_package();
+    char text[128];
+    snprintf(text, sizeof text, "ranks as processes of mpirun, loaded when first used%s%s%s",
+             *package ? " (" : "", package, *package ? ")" : "");
+    print_feature("mpi", text, !missing, missing);
+}
+
 static void list_features(void)
 {
     print_direct_feature(
@@ -154,6 +164,7 @@ static void list_features(void)
     print_cuda_feature();
     print_feature("hdf5", "FCLIB problem files (.hdf5); frames as .vtkhdf", talus_fclib_available(),
                   talus_fclib_build_hint());
+    print_mpi_feature();
     print_direct_feature(TALUS_DIRECT_MUMPS,
                          "factors of indefinite matrices for ipm-aug and ipm-soc");
     print_feature("petsc", "the solvers tao-*, loaded when first used", !talus_tao_missing(),

@@ -1,6 +1,7 @@
 /* cli/run/ranks.c - a run on several ranks: what all of them do together. */
 #include "run.h"
 
+#include "base/timer.h"
 #include "comm/comm.h"
 
 void run_order(const Run *run, RunOrder order)
@@ -49,10 +50,27 @@ static void drop_whole(Run *run)
     run->whole = NULL;
 }
 
+/* Adds what has been used between two moments. */
+static void add_use(TalusCommUse *sum, const TalusCommUse *now, const TalusCommUse *before)
+{
+    sum->reduce_seconds += now->reduce_seconds - before->reduce_seconds;
+    sum->broadcast_seconds += now->broadcast_seconds - before->broadcast_seconds;
+    sum->message_seconds += now->message_seconds - before->message_seconds;
+    sum->messages += now->messages - before->messages;
+    sum->bytes += now->bytes - before->bytes;
+}
+
 TalusStatus run_make_step(Run *run, TalusStepInfo *info)
 {
+    static const TalusCommUse none;
+    const TalusCommUse before = run->comm ? run->comm->use : none;
+    const double start = talus_now();
     drop_whole(run);
-    return run_agree(run, talus_world_step_to(run->world, run->settings.until, info));
+    const TalusStatus status = talus_world_step_to(run->world, run->settings.until, info);
+    run->step_seconds += talus_now() - start;
+    if (run->comm)
+        add_use(&run->comm_use, &run->comm->use, &before);
+    return run_agree(run, status);
 }
 
 TalusStatus run_gather(Run *run)

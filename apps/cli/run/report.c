@@ -18,12 +18,6 @@ static double cpu_seconds(const struct rusage *use)
            1e-6 * (double)(use->ru_utime.tv_usec + use->ru_stime.tv_usec);
 }
 
-/* Peak resident memory of the process, bytes; ru_maxrss is in kibibytes on Linux. */
-static double peak_bytes(const struct rusage *use)
-{
-    return 1024.0 * (double)use->ru_maxrss;
-}
-
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info)
 {
     tally->iterations += info->solve.iterations;
@@ -119,7 +113,7 @@ void run_report(const Run *run, FILE *out)
     fprintf(out,
             "\n%" PRId64 " steps to t = %g s, %.1f steps/s, %.2f s of processor time, %.0f MB\n",
             done, talus_world_time(run->world), stepping > 0.0 ? (double)done / stepping : 0.0,
-            cpu_seconds(&use), 1e-6 * peak_bytes(&use));
+            cpu_seconds(&use), 1e-6 * run_peak_bytes());
     if (run->tally.missed)
         fprintf(out,
                 "tolerance missed in %" PRId64 " of %" PRId64
@@ -135,6 +129,7 @@ void run_report(const Run *run, FILE *out)
                 run->tally.fallbacks);
     print_overlap(&run->tally.overlap, out);
     fprintf(out, "hash %016" PRIx64 "\n", run->hash);
+    run_print_shares(run, out);
     if (run->profiled)
         run_profile_print(run, out);
     print_results_dir(run, out);
@@ -207,8 +202,9 @@ void run_report_json(const Run *run)
     json_write_real(&json, "residual_max", tally->residual_max);
     json_write_int(&json, "missed_steps", tally->missed);
     json_write_int(&json, "projection_fallbacks", tally->fallbacks);
-    json_write_int(&json, "peak_memory_bytes", (int64_t)peak_bytes(&use));
+    json_write_int(&json, "peak_memory_bytes", (int64_t)run_peak_bytes());
     json_write_text(&json, "hash", hash);
+    run_write_shares(run, &json);
     if (run->profiled)
         run_profile_write_json(run, &json);
     json_close_object(&json);

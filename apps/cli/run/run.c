@@ -591,6 +591,11 @@ static int report_end(Session *session)
     if (!world)
         return cli_fail_library();
     run->hash = talus_world_hash(world);
+    if (run->divided) {
+        run_order(run, RUN_SHARES);
+        if (run_gather_shares(run) != TALUS_OK)
+            return cli_fail_library();
+    }
     if (run->profiled)
         run_profile_finish(run);
     if (!o->quiet)
@@ -659,8 +664,10 @@ static void follow(Session *session, const CliList *operands)
             (void)run_divide(run);
         else if (order == RUN_STEP)
             (void)run_make_step(run, &info);
-        else
+        else if (order == RUN_GATHER)
             (void)run_gather(run);
+        else
+            (void)run_gather_shares(run);
     }
 }
 
@@ -668,6 +675,7 @@ static void close_session(Session *session)
 {
     control_close(&session->control);
     talus_world_destroy(session->run.whole);
+    talus_free(session->run.share);
     talus_world_destroy(session->run.world);
     talus_scene_destroy(session->scene);
     talus_free(session->note);

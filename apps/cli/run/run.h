@@ -6,6 +6,7 @@
 #include "cli/json_out.h"
 #include "dir.h"
 
+#include "comm/comm.h"
 #include "io/file/dir.h"
 
 #include <stdio.h>
@@ -58,6 +59,16 @@ typedef struct RunStageTimes {
     int64_t latest; /* steps of the last entry */
 } RunStageTimes;
 
+/* What one rank has had to do. */
+typedef struct RunShare {
+    double bodies, contacts; /* at the end */
+    double
+        step_seconds; /* in steps; of these, seconds in messages and in reductions, waiting included */
+    double message_seconds, reduce_seconds;
+    double messages, bytes; /* sent in steps */
+    double peak_bytes;      /* of its process */
+} RunShare;
+
 typedef struct Run {
     RunSettings settings;
     RunTally tally;
@@ -66,9 +77,12 @@ typedef struct Run {
     TalusComm *comm;   /* NULL: one rank */
     TalusWorld *whole; /* see run_get_whole */
     bool divided;
-    int64_t first_step; /* number of steps that the run had before this process */
-    int64_t last_step;  /* number of steps that the run is to have at its end */
-    uint64_t hash;      /* talus_world_hash at the end */
+    TalusCommUse comm_use; /* in steps */
+    double step_seconds;   /* of this rank, in steps */
+    RunShare *share;       /* [ranks], on rank 0 at the end; NULL before, and on one rank */
+    int64_t first_step;    /* number of steps that the run had before this process */
+    int64_t last_step;     /* number of steps that the run is to have at its end */
+    uint64_t hash;         /* talus_world_hash at the end */
     /* True once a step was shorter than h, so that time is no longer the number of steps times h. */
     bool shortened;
     const char *dir; /* directory of the output; NULL: no output */
@@ -81,9 +95,18 @@ typedef struct Run {
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
 /* ---- ranks.c: a run on several ranks ----
- * Rank 0 runs the session; the others do what it orders. The functions from run_agree to run_get_whole are called by all
+ * Rank 0 runs the session; the others do what it orders. The functions from run_agree to run_gather are called by all
  * ranks, rank 0 calling run_order before. */
-typedef enum RunOrder { RUN_END, RUN_BUILD, RUN_LOAD, RUN_DIVIDE, RUN_STEP, RUN_GATHER } RunOrder;
+typedef enum RunOrder {
+    RUN_END,
+    RUN_BUILD,
+    RUN_LOAD,
+    RUN_DIVIDE,
+    RUN_STEP,
+    RUN_GATHER,
+    RUN_SHARES
+} RunOrder;
+
 /* Rank 0: tells the others what all ranks do next. Does nothing on one rank. */
 void run_order(const Run *run, RunOrder order);
 /* Other ranks: waits for an order; RUN_END if a rank has failed. */
@@ -98,6 +121,15 @@ TalusStatus run_make_step(Run *run, TalusStepInfo *info);
 TalusStatus run_gather(Run *run);
 /* Rank 0: returns the world as a whole, valid until the next step; NULL after a failure. Gathers it if need be. */
 TalusWorld *run_get_whole(Run *run);
+
+/* ---- shares.c ---- */
+/* Returns the peak of the resident memory of this process, bytes. */
+double run_peak_bytes(void);
+/* Makes run->share, on rank 0. All ranks call it, as above. */
+TalusStatus run_gather_shares(Run *run);
+/* Print run->share as a table, or its extremes where ranks are many, and write it as JSON, if there is one. */
+void run_print_shares(const Run *run, FILE *out);
+void run_write_shares(const Run *run, JsonOut *json);
 
 /* ---- schedule.c ---- */
 /* Returns the length of the next step, s; 0 at the end of the run. */
@@ -180,6 +212,7 @@ void progress_resume(Progress *progress, const Run *run, double seconds);
 void progress_end(Progress *progress);
 
 /* ---- the end of a run ---- */
+
 /* Writes the name of a scene: its path without folders and ".json". */
 void run_format_scene_name(const char *scene, char *name, size_t size);
 /* Writes the default directory of a run: out/NAME with the name of the scene, or out/sceneNAME if the name is empty or

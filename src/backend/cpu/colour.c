@@ -1,6 +1,7 @@
 /* backend/cpu/colour.c - greedy colouring by falling priority (backend/priority.h).
  *
- * Several threads colour many contacts by colour_parallel.c, which gives the same classes but takes twice the work. Here
+ * Several threads colour many contacts by colour_parallel.c, which gives the same classes but takes twice the work;
+ * several ranks colour theirs by colour_part.c. Here
  * contacts are sorted by priority in linear time, by a counting sort by the leading bits into about one bucket for each
  * contact, then by insertion within buckets, and coloured in that order. */
 #include "backend/cpu/colour.h"
@@ -136,12 +137,15 @@ static void number_contacts(const TalusOperator *op, TalusColouring *c)
 size_t talus_colour_work_bytes(const TalusOperator *op)
 {
     TalusColouring sizes;
-    return is_parallel(op) ? talus_colour_parallel_bytes(op) : lay_out(op, NULL, &sizes);
+    return op->halo || is_parallel(op) ? talus_colour_parallel_bytes(op)
+                                       : lay_out(op, NULL, &sizes);
 }
 
 TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
 {
     size_t blocks = (size_t)op->blocks, bodies = (size_t)op->bodies;
+    if (op->halo)
+        return talus_colour_part(op, c);
     TALUS_TRY(TALUS_GROW(c->class_of, blocks, 0, "colours"));
     TALUS_TRY(TALUS_GROW(c->place, blocks, 0, "colours"));
     if (is_parallel(op))
@@ -159,5 +163,6 @@ TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *c)
 
 void talus_colouring_clear(TalusColouring *c)
 {
-    TALUS_RELEASE(c->class_of, c->place, c->used, c->work, c->coloured, c->count_of);
+    TALUS_RELEASE(c->class_of, c->place, c->used, c->work, c->coloured, c->count_of,
+                  c->part.contact_count, c->part.shared, c->part.waiting, c->part.front);
 }

@@ -27,6 +27,21 @@ typedef struct TalusColourQueue {
     int32_t at, end;       /* place of the first contact in `order`, and of the end */
 } TalusColourQueue;
 
+/* The contact that is the first in a body's queue, and the colours taken there: what the body's owner tells other ranks. */
+typedef struct TalusColourFront {
+    uint64_t used;
+    uint64_t other; /* number of the contact's other body; UINT64_MAX: the queue is empty */
+    int32_t index;  /* talus_pair_index of the contact */
+} TalusColourFront;
+
+/* Memory for the colours of a rank's part of a problem (colour_part.c); unused for a whole problem. */
+typedef struct TalusColourPart {
+    int32_t *contact_count;  /* [bodies]: numbers of contacts in the whole problem */
+    uint8_t *shared;         /* [blocks]: 1 if another rank has the contact, too */
+    int32_t *waiting;        /* the shared contacts without a class */
+    TalusColourFront *front; /* [bodies]: valid for those that ranks send each other */
+} TalusColourPart;
+
 /* Classes of contacts. Runs: 0 sphere-sphere, 1 sphere-fixed, 2 general; heavy and overflow contacts count as run 2. */
 typedef struct TalusColouring {
     uint8_t *class_of; /* [blocks] */
@@ -48,7 +63,8 @@ typedef struct TalusColouring {
     int32_t *coloured;
     int32_t (*count_of)[CLASSES][3];
     int count[CLASSES][3]; /* contacts by class and run */
-    int colours;           /* number of colours in use: 0 .. colours - 1 */
+    int colours;           /* number of colours in use: 0 .. colours - 1; of a part: on any rank */
+    TalusColourPart part;
 } TalusColouring;
 
 /* Returns the number of contacts of a body; 0 if impulses do not move it. */
@@ -93,6 +109,24 @@ TalusStatus talus_colour_contacts(const TalusOperator *op, TalusColouring *colou
 /* The same by all threads of the pool; class_of and place have their memory. _bytes: of its `work`. */
 size_t talus_colour_parallel_bytes(const TalusOperator *op);
 TalusStatus talus_colour_in_parallel(const TalusOperator *op, TalusColouring *colouring);
+/* The same for a rank's part of a problem: the classes of the whole problem. Called by all ranks. */
+TalusStatus talus_colour_part(const TalusOperator *op, TalusColouring *colouring);
+
+/* Steps of talus_colour_in_parallel (colour_parallel.c), which talus_colour_part takes one by one. They leave contacts
+ * that are shared with another rank alone. */
+TalusStatus talus_colour_reserve_queues(const TalusOperator *op, TalusColouring *colouring);
+/* Makes the queues. Returns the number of contacts of heavy bodies, which have their class now. */
+int64_t talus_colour_start(const TalusOperator *op, TalusColouring *colouring);
+/* Colours all contacts that need not wait for others; a few may be left to the next call. Returns their number. */
+int64_t talus_colour_pass(const TalusOperator *op, TalusColouring *colouring);
+/* Gives a shared contact the lowest colour that is not among `taken`, takes it out of the queues of the bodies that this
+ * rank owns, and colours what waited for it. Returns the number of contacts that have their class now. */
+int64_t talus_colour_shared(const TalusOperator *op, TalusColouring *colouring, int contact,
+                            uint64_t taken);
+/* Returns the contact that is the first in a body's queue; -1: the queue is empty. */
+int32_t talus_colour_first(const TalusColouring *colouring, int body);
+/* Fills `count`, `place` and `colours`, the latter from this rank's contacts. */
+void talus_colour_number(const TalusOperator *op, TalusColouring *colouring);
 /* Frees the arrays of the colouring. */
 void talus_colouring_clear(TalusColouring *colouring);
 

@@ -10,6 +10,7 @@
 #include "backend/cpu/cpu.h"
 
 #include "backend/incidence.h"
+#include "backend/part.h"
 #include "base/memory.h"
 #include "base/pool.h"
 #include "base/status.h"
@@ -95,6 +96,14 @@ static void sort_queues(void *context, int64_t begin, int64_t end, int64_t chunk
     }
 }
 
+/* talus_body_is_heavy in the whole problem. */
+static bool is_heavy(const Pass *p, int body)
+{
+    if (p->op->halo)
+        return body >= 0 && p->c->part.contact_count[body] > HEAVY_CONTACTS;
+    return talus_body_is_heavy(p->op, body);
+}
+
 /* Sets the priorities of contacts [begin, end), and the class of those of heavy bodies. */
 static void start_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
 {
@@ -102,11 +111,10 @@ static void start_contacts(void *context, int64_t begin, int64_t end, int64_t ch
     const TalusOperator *op = p->op;
     int heavy = 0;
     for (int i = (int)begin; i < end; i++) {
-        bool is_heavy =
-            talus_body_is_heavy(op, op->pair[i][0]) || talus_body_is_heavy(op, op->pair[i][1]);
+        bool heavy_body = is_heavy(p, op->pair[i][0]) || is_heavy(p, op->pair[i][1]);
         p->c->priority[i] = talus_contact_priority((const int32_t(*)[2])op->pair, &op->numbers, i);
-        p->c->class_of[i] = is_heavy ? CLASS_HEAVY : NO_CLASS;
-        heavy += is_heavy;
+        p->c->class_of[i] = heavy_body ? CLASS_HEAVY : NO_CLASS;
+        heavy += heavy_body;
     }
     p->c->coloured[chunk] = heavy;
 }
@@ -128,9 +136,17 @@ static void advance_queue(const Pass *p, int32_t body)
     atomic_store(&q->first, next);
 }
 
+/* True if another rank has the contact, too: it takes part in deciding on the class (colour_part.c). */
+static bool is_shared(const Pass *p, int i)
+{
+    return p->op->halo && p->c->part.shared[i];
+}
+
 /* True if contact i is the first in the queues of both bodies and this call takes it, which only one call does. */
 static bool take_contact(const Pass *p, int i)
 {
+    if (is_shared(p, i))
+        return false;
     for (int side = 0; side < 2; side++)
         if (talus_colour_writes(p->op, i, side) && first_of(p->c, p->op->pair[i][side]) != i)
             return false;
@@ -139,37 +155,51 @@ static bool take_contact(const Pass *p, int i)
                                        __ATOMIC_SEQ_CST);
 }
 
-/* Sets the class of contact i, which is taken: the lowest colour that is free at both bodies, CLASS_OVERFLOW if none is.
+/* True if contact i is in the queue of its body a (side 0) or b (1): it is written there, and this rank has all contacts
+ * of the body. */
+static bool is_queued(const Pass *p, int i, int side)
+{
+    return talus_colour_writes(p->op, i, side) &&
+           (!p->op->halo || p->op->halo->owned[p->op->pair[i][side]]);
+}
+
+/* Sets the class of contact i, which is taken: the lowest colour that is not among `taken`, CLASS_OVERFLOW if all are.
  * Then takes it out of the queues. */
-static void choose_class(const Pass *p, int i)
+static void set_class(const Pass *p, int i, uint64_t taken)
 {
     const TalusOperator *op = p->op;
     TalusColouring *c = p->c;
-    uint64_t taken = 0;
-    for (int side = 0; side < 2; side++)
-        if (talus_colour_writes(op, i, side))
-            taken |= c->queue[op->pair[i][side]].used;
     uint64_t open = ~taken & ((UINT64_C(1) << COLOURS) - 1), colour = open & (~open + 1);
     __atomic_store_n(&c->class_of[i], open ? (uint8_t)__builtin_ctzll(open) : CLASS_OVERFLOW,
                      __ATOMIC_RELAXED);
     for (int side = 0; side < 2; side++)
-        if (talus_colour_writes(op, i, side)) {
+        if (is_queued(p, i, side)) {
             c->queue[op->pair[i][side]].used |= colour;
             advance_queue(p, op->pair[i][side]);
         }
 }
 
-/* Colours contact i, which is taken, then those that waited for it last, and so on. Returns their number. A contact for
- * which the stack has no room is left to a later pass. */
-static int colour_from(const Pass *p, int i)
+/* Returns the colours that are taken at the bodies of contact i. */
+static uint64_t taken_colours(const Pass *p, int i)
+{
+    uint64_t taken = 0;
+    for (int side = 0; side < 2; side++)
+        if (talus_colour_writes(p->op, i, side))
+            taken |= p->c->queue[p->op->pair[i][side]].used;
+    return taken;
+}
+
+/* Colours contact i, which is taken and must avoid the colours `taken`, then those that waited for it last, and so on.
+ * Returns their number. A contact for which the stack has no room is left to a later pass. */
+static int colour_from(const Pass *p, int i, uint64_t taken)
 {
     int32_t stack[STACK];
     int height = 0, coloured = 0;
     for (stack[height++] = i; height > 0; coloured++) {
         i = stack[--height];
-        choose_class(p, i);
+        set_class(p, i, coloured == 0 ? taken : taken_colours(p, i));
         for (int side = 0; side < 2; side++) {
-            if (!talus_colour_writes(p->op, i, side))
+            if (!is_queued(p, i, side))
                 continue;
             int32_t next = first_of(p->c, p->op->pair[i][side]);
             if (next >= 0 && height < STACK && take_contact(p, next))
@@ -186,7 +216,7 @@ static void colour_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     int coloured = 0;
     for (int i = (int)begin; i < end; i++)
         if (__atomic_load_n(&p->c->class_of[i], __ATOMIC_RELAXED) == NO_CLASS && take_contact(p, i))
-            coloured += colour_from(p, i);
+            coloured += colour_from(p, i, taken_colours(p, i));
     p->c->coloured[chunk] = coloured;
 }
 
@@ -199,12 +229,22 @@ static int64_t count_coloured(const Pass *p)
     return sum;
 }
 
-/* Sets the classes of all contacts that have none; start_contacts has counted the heavy ones as coloured. Mostly one
- * pass does. */
-static void colour_all(Pass *p)
+int64_t talus_colour_pass(const TalusOperator *op, TalusColouring *c)
 {
-    for (int64_t left = p->op->blocks - count_coloured(p); left > 0; left -= count_coloured(p))
-        talus_parallel(p->op->pool, p->op->blocks, GRAIN, colour_chunk, p);
+    Pass pass = {op, c};
+    talus_parallel(op->pool, op->blocks, GRAIN, colour_chunk, &pass);
+    return count_coloured(&pass);
+}
+
+int64_t talus_colour_shared(const TalusOperator *op, TalusColouring *c, int i, uint64_t taken)
+{
+    const Pass pass = {op, c};
+    return colour_from(&pass, i, taken);
+}
+
+int32_t talus_colour_first(const TalusColouring *c, int body)
+{
+    return first_of(c, body);
 }
 
 /* ---- numbers ---- */
@@ -234,13 +274,11 @@ static void number_chunk(void *context, int64_t begin, int64_t end, int64_t chun
         p->c->place[i] = next[p->c->class_of[i]][counted_run(p->op, i, p->c->class_of[i])]++;
 }
 
-/* Fills c->count with the number of contacts of each class and run, c->place with each contact's index among these, and
- * c->colours. */
-static void number_contacts(Pass *p)
+void talus_colour_number(const TalusOperator *op, TalusColouring *c)
 {
-    TalusColouring *c = p->c;
-    const int64_t chunks = talus_chunks(p->op->blocks, GRAIN);
-    talus_parallel(p->op->pool, p->op->blocks, GRAIN, count_chunk, p);
+    Pass pass = {op, c};
+    const int64_t chunks = talus_chunks(op->blocks, GRAIN);
+    talus_parallel(op->pool, op->blocks, GRAIN, count_chunk, &pass);
     c->colours = 0;
     for (int class = 0; class < CLASSES; class ++)
         for (int run = 0; run < 3; run++) {
@@ -254,7 +292,7 @@ static void number_contacts(Pass *p)
             if (sum > 0 && class < COLOURS)
                 c->colours = class + 1;
         }
-    talus_parallel(p->op->pool, p->op->blocks, GRAIN, number_chunk, p);
+    talus_parallel(op->pool, op->blocks, GRAIN, number_chunk, &pass);
 }
 
 /* ---- the whole ---- */
@@ -277,7 +315,7 @@ size_t talus_colour_parallel_bytes(const TalusOperator *op)
     return lay_out(op, NULL, &sizes);
 }
 
-static TalusStatus reserve(const TalusOperator *op, TalusColouring *c)
+TalusStatus talus_colour_reserve_queues(const TalusOperator *op, TalusColouring *c)
 {
     TALUS_TRY(TALUS_GROW(c->work, talus_colour_parallel_bytes(op), 0, "colours"));
     lay_out(op, c->work, c);
@@ -286,14 +324,21 @@ static TalusStatus reserve(const TalusOperator *op, TalusColouring *c)
     return TALUS_GROW(c->count_of, chunks, 0, "colours");
 }
 
-TalusStatus talus_colour_in_parallel(const TalusOperator *op, TalusColouring *c)
+int64_t talus_colour_start(const TalusOperator *op, TalusColouring *c)
 {
     Pass pass = {op, c};
-    TALUS_TRY(reserve(op, c));
     talus_parallel(op->pool, op->blocks, GRAIN, start_contacts, &pass);
     talus_list_incidences(op, queue_entry, c->class_of, c->start, c->order);
     talus_parallel(op->pool, op->bodies, QUEUE_GRAIN, sort_queues, &pass);
-    colour_all(&pass);
-    number_contacts(&pass);
+    return count_coloured(&pass);
+}
+
+TalusStatus talus_colour_in_parallel(const TalusOperator *op, TalusColouring *c)
+{
+    TALUS_TRY(talus_colour_reserve_queues(op, c));
+    int64_t left = op->blocks - talus_colour_start(op, c);
+    while (left > 0) /* mostly one pass does */
+        left -= talus_colour_pass(op, c);
+    talus_colour_number(op, c);
     return TALUS_OK;
 }

@@ -9,6 +9,7 @@
 #include "backend/cpu/sweep.h"
 
 #include "backend/cpu/sphere_lanes.h"
+#include "backend/part.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -119,6 +120,11 @@ static double sweep_in_sequence(TalusSweep *sweep)
 
 /* ---- the contract ---- */
 
+static TalusStatus reserve_sweep(TalusSweep **sweep)
+{
+    return *sweep ? TALUS_OK : TALUS_ALLOC(*sweep, 1, "sweep plan");
+}
+
 TalusStatus talus_cpu_sweep_prepare(const TalusOperator *op, const TalusSweepOptions *options,
                                     const double *gamma, TalusSweep **sweep)
 {
@@ -130,8 +136,11 @@ TalusStatus talus_cpu_sweep_prepare(const TalusOperator *op, const TalusSweepOpt
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "gs: order=chaotic knows circular cones alone, and this problem has "
                           "other sets; use order=coloured");
-    if (!*sweep)
-        TALUS_TRY(TALUS_ALLOC(*sweep, 1, "sweep plan"));
+    if (op->halo && options->order != TALUS_ORDER_COLOURED)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "gs: this rank has a part of the problem, which order=coloured alone "
+                          "sweeps");
+    TALUS_TRY(talus_comm_agree(talus_operator_comm(op), reserve_sweep(sweep)));
     (*sweep)->op = op;
     (*sweep)->options = *options;
     (*sweep)->ended = NULL;
@@ -199,6 +208,7 @@ void talus_cpu_sweep_destroy(TalusSweep *sweep)
     if (!sweep)
         return;
     talus_colouring_clear(&sweep->colouring);
+    talus_sweep_part_destroy(sweep->part);
     TALUS_RELEASE(sweep->term, sweep->partial, sweep->pack, sweep->item, sweep->change,
                   sweep->split, sweep->order, sweep->gamma, sweep->local, sweep->single.velocity,
                   sweep->single.arms, sweep->single.inertia, sweep);

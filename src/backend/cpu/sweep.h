@@ -5,6 +5,7 @@
 
 #include "backend/cpu/colour.h"
 #include "backend/cpu/single.h"
+#include "backend/cpu/sweep_part.h"
 #include "base/profile.h"
 #include "base/rng.h"
 
@@ -125,6 +126,8 @@ struct TalusSweep {
     int colour;       /* colour being swept */
     bool packed;      /* options.local is a solver, and packs give its results */
     LocalItem *local; /* [blocks], in visiting order; if not coloured, by block */
+
+    SweepPart *part; /* coloured, of a rank's part of a problem; else unused */
 };
 
 /* Returns the step rule of a block of `rows` rows with diagonal (nn, tt, tt, ..) and this TalusOperator.coupling. */
@@ -194,6 +197,17 @@ void talus_sweep_read_items(TalusSweep *sweep, double *gamma);
 /* Turns a plan in single precision into one in double precision that starts from its impulses. */
 void talus_sweep_widen(TalusSweep *sweep);
 
+/* sweep_part.c: after the colours are known, plans what ranks exchange; called by all. heavy_together: heavy contacts
+ * change together, else one after the other. A whole problem needs no plan. */
+TalusStatus talus_sweep_plan_part(TalusSweep *sweep, bool heavy_together);
+/* Lists the contacts that are swept one after the other by level: contact[k], in the order of the list, has the entry
+ * first + k. */
+void talus_sweep_sort_tail(TalusSweep *sweep, const int32_t *contact, int count, int32_t first);
+/* Before a phase, brings the velocities that it needs from other ranks; those of body k are `bytes` k bytes after
+ * `velocity`. Does nothing on a whole problem. */
+void talus_sweep_bring(const TalusSweep *sweep, int phase, void *velocity, size_t bytes);
+void talus_sweep_part_destroy(SweepPart *part);
+
 /* sweep_single.c: chooses the units from the operator's bodies and sweep->velocity, and sets the velocity changes to
  * 0. */
 void talus_single_start(TalusSweep *sweep);
@@ -221,8 +235,8 @@ void talus_sweep_get_block(const TalusOperator *op, int i, double a[3][3]);
 TalusStatus talus_sweep_reserve_terms(TalusSweep *sweep, int64_t count);
 /* Returns the largest of partial[0] to partial[chunks - 1], 0 if none is positive; NaNs are passed over. */
 double talus_sweep_largest(const TalusSweep *sweep, int64_t chunks);
-/* Returns the sum of the first `count` terms, each rounded (sweep_sum.c); `largest`, the largest of them, if that is
- * above 1e300. Overwrites sweep->partial. */
+/* Returns the sum of the first `count` terms, each rounded (sweep_sum.c), of all ranks; `largest`, the largest of these, if
+ * that is above 1e300. Overwrites sweep->partial and, on several ranks, the terms that others count. */
 double talus_sweep_sum(TalusSweep *sweep, int64_t count, double largest);
 /* Makes sweep->order a new random permutation. */
 void talus_sweep_shuffle(TalusSweep *sweep);

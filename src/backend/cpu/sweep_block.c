@@ -10,6 +10,7 @@
 #include "backend/cpu/sweep.h"
 
 #include "backend/frame.h"
+#include "backend/part.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "sets/one_solve.h"
@@ -208,13 +209,24 @@ static bool fits_packs(const TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
     const uint32_t exact = TALUS_KIND(TALUS_LAW_COULOMB, TALUS_SECTION_DISC);
-    if (!op->pair || op->general || op->mixed_sets || op->kinds != exact ||
+    if (!op->pair || talus_has_general(op) || op->mixed_sets || op->kinds != exact ||
         sweep->options.order != TALUS_ORDER_COLOURED)
         return false;
+    bool heavy = false;
     for (int i = 0; i < op->bodies; i++)
-        if (talus_body_is_heavy(op, i))
-            return false;
-    return true;
+        heavy = heavy || talus_body_is_heavy(op, i);
+    return !talus_comm_any(talus_operator_comm(op), heavy);
+}
+
+/* Fills the items in the order in which they are visited. */
+static TalusStatus fill_locals(TalusSweep *sweep)
+{
+    TALUS_TRY(TALUS_GROW(sweep->local, (size_t)sweep->op->blocks, 0, "contacts"));
+    for (int k = 0; k < sweep->op->blocks; k++) {
+        TALUS_TRY(fill_local(sweep, sweep->order[k], &sweep->local[k]));
+        sweep->order[k] = k; /* items are stored in visiting order */
+    }
+    return TALUS_OK;
 }
 
 TalusStatus talus_sweep_prepare_local(TalusSweep *sweep, const double *gamma)
@@ -230,11 +242,7 @@ TalusStatus talus_sweep_prepare_local(TalusSweep *sweep, const double *gamma)
         return talus_sweep_fill_items(sweep, gamma);
     }
     TALUS_TRY(talus_sweep_prepare_by_block(sweep, gamma));
-    TALUS_TRY(TALUS_GROW(sweep->local, (size_t)op->blocks, 0, "contacts"));
-    for (int k = 0; k < op->blocks; k++) {
-        TALUS_TRY(fill_local(sweep, sweep->order[k], &sweep->local[k]));
-        sweep->order[k] = k; /* items are stored in visiting order */
-    }
+    TALUS_TRY(talus_comm_agree(talus_operator_comm(op), fill_locals(sweep)));
     sweep->step = op->pair ? contact_step : matrix_step;
     return TALUS_OK;
 }

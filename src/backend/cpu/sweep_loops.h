@@ -246,10 +246,35 @@ static int pack_grain(const TalusSweep *sweep, int count)
     return batches * BATCH > PACK_GRAIN ? batches * BATCH : PACK_GRAIN;
 }
 
+/* Brings the velocities that a phase needs from other ranks. */
+static void bring(TalusSweep *sweep, int phase)
+{
+    talus_sweep_bring(sweep, phase, ARRAYS(sweep)->velocity, sizeof *ARRAYS(sweep)->velocity);
+}
+
+/* Sweeps the overflow items one after the other, on several ranks level by level. Returns the largest squared velocity
+ * change of these and of `most`. */
+static double sweep_overflow(TalusSweep *sweep, double most)
+{
+    const SweepPart *part = sweep->part;
+    if (!sweep->op->halo)
+        for (int i = sweep->item_start[CLASS_OVERFLOW]; i < sweep->item_start[CLASS_HEAVY]; i++)
+            most = sweep_items(sweep, &sweep->item[i], 1, (Real)most, item_term(sweep, i));
+    for (int level = 0; sweep->op->halo && level < part->levels; level++) {
+        bring(sweep, part->colours + level);
+        for (int k = part->tail_start[level]; k < part->tail_start[level + 1]; k++)
+            most = sweep_items(sweep, &sweep->item[part->tail[k]], 1, (Real)most,
+                               item_term(sweep, part->tail[k]));
+    }
+    return most;
+}
+
 /* Sweeps the heavy items. Returns the largest squared velocity change of these and of `most`. */
 static double sweep_heavy(TalusSweep *sweep, double most)
 {
     int first = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
+    if (sweep->op->halo)
+        bring(sweep, sweep->part->phases - 1);
     most = run_in_parallel(((Loop){sweep, first, false}), end, ITEM_GRAIN, heavy_chunk, most);
     for (int i = first; i < end; i++)
         apply_change(sweep, &sweep->item[i], sweep->change[i - first]);
@@ -265,7 +290,7 @@ static double pack_bytes(int packs, bool fixed)
 }
 
 /* Does one coloured sweep. Returns the sum of the squared velocity changes and sets *largest to the largest of them,
- * both in units of `term`. */
+ * both of all ranks and in units of `term`. */
 static double sweep_colours(TalusSweep *sweep, double *largest)
 {
     double most = 0.0;
@@ -274,6 +299,7 @@ static double sweep_colours(TalusSweep *sweep, double *largest)
         const Loop moving = {sweep, packs[0], false}, fixed = {sweep, packs[1], true};
         const Loop general = {sweep, items[0], false};
         int moving_packs = packs[1] - packs[0], fixed_packs = packs[2] - packs[1];
+        bring(sweep, c);
         talus_profile_expect_bytes(pack_bytes(moving_packs, false));
         most = run_in_parallel(moving, packs[1], pack_grain(sweep, moving_packs), pack_chunk, most);
         talus_profile_expect_bytes(pack_bytes(fixed_packs, true));
@@ -286,9 +312,9 @@ static double sweep_colours(TalusSweep *sweep, double *largest)
 #endif
         most = run_in_parallel(general, items[1], ITEM_GRAIN, item_chunk, most);
     }
-    for (int i = sweep->item_start[CLASS_OVERFLOW]; i < sweep->item_start[CLASS_HEAVY]; i++)
-        most = sweep_items(sweep, &sweep->item[i], 1, (Real)most, item_term(sweep, i));
+    most = sweep_overflow(sweep, most);
     most = sweep_heavy(sweep, most);
+    most = talus_cpu_find_maximum(sweep->op, most);
     *largest = most;
     return talus_sweep_sum(
         sweep, item_term(sweep, sweep->item_start[CLASSES]) - ARRAYS(sweep)->term, most);

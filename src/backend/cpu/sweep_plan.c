@@ -7,6 +7,7 @@
 #include "backend/cpu/sweep.h"
 
 #include "backend/frame.h"
+#include "backend/part.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -267,7 +268,7 @@ static void set_packs_general(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
     sweep->packs_general = sweep->is_single && op->inverse_inertia &&
-                           op->general > op->sphere_sphere + op->sphere_fixed;
+                           2.0 * talus_all_general(op) > talus_all_blocks(op);
 }
 
 /* Fills pack_start and item_start from the number of contacts of each class; the last contacts of a class and run take
@@ -303,11 +304,19 @@ static void clear_last_packs(TalusSweep *sweep)
                 clear_pack(sweep, sweep->pack_start[class][run + 1] - 1);
 }
 
+/* True if there are heavy items, on any rank. */
+static bool has_heavy(const TalusSweep *sweep)
+{
+    if (sweep->op->halo)
+        return sweep->part->has_heavy;
+    return sweep->item_start[CLASSES] > sweep->item_start[CLASS_HEAVY];
+}
+
 /* Reserves sweep->split and sweep->change if there are heavy items. */
 static TalusStatus reserve_heavy(TalusSweep *sweep)
 {
     int heavy = sweep->item_start[CLASSES] - sweep->item_start[CLASS_HEAVY];
-    if (heavy == 0)
+    if (!has_heavy(sweep))
         return TALUS_OK;
     TALUS_TRY(TALUS_GROW(sweep->split, (size_t)sweep->op->bodies, 0, "heavy bodies"));
     return TALUS_GROW(sweep->change, (size_t)heavy, 0, "heavy contacts");
@@ -319,7 +328,7 @@ static void split_heavy_bodies(TalusSweep *sweep)
 {
     const TalusOperator *op = sweep->op;
     int begin = sweep->item_start[CLASS_HEAVY], end = sweep->item_start[CLASSES];
-    if (begin == end)
+    if (!has_heavy(sweep))
         return;
     memset(sweep->split, 0, (size_t)op->bodies * sizeof *sweep->split);
     for (int k = begin; k < end; k++) {
@@ -327,10 +336,39 @@ static void split_heavy_bodies(TalusSweep *sweep)
         if (sweep->item[k].b >= 0)
             sweep->split[sweep->item[k].b]++;
     }
+    talus_halo_exchange(op->halo, sweep->split, sizeof *sweep->split);
     for (int i = 0; i < op->blocks; i++)
         if (sweep->colouring.class_of[i] == CLASS_HEAVY)
             set_split_rule(sweep, &sweep->item[begin + sweep->colouring.place[i]],
                            i < op->sphere_sphere + op->sphere_fixed);
+}
+
+/* Returns the place of contact i in the terms of a sweep: those of packs come first. */
+static int32_t term_place(const TalusSweep *sweep, int i)
+{
+    const TalusColouring *c = &sweep->colouring;
+    const int class = c->class_of[i], width = pack_width(sweep);
+    if (is_packed(sweep, class, i))
+        return pack_index(sweep, i) * width + c->place[i] % width;
+    return sweep->pack_start[COLOURS - 1][3] * width + sweep->item_start[class] + c->place[i];
+}
+
+/* On several ranks: lists the terms that others count, and the overflow items by level. Contacts of a class are numbered
+ * in their order, so that `uncounted` can hold them meanwhile. */
+static void list_for_part(TalusSweep *sweep)
+{
+    const TalusOperator *op = sweep->op;
+    SweepPart *part = sweep->part;
+    int32_t *contact = part->uncounted;
+    int overflow = 0, count = 0;
+    for (int i = 0; i < op->blocks; i++)
+        if (sweep->colouring.class_of[i] == CLASS_OVERFLOW)
+            contact[overflow++] = i;
+    talus_sweep_sort_tail(sweep, contact, overflow, sweep->item_start[CLASS_OVERFLOW]);
+    for (int i = 0; i < op->blocks; i++)
+        if (!talus_contact_counts(op, i))
+            part->uncounted[count++] = term_place(sweep, i);
+    part->uncounted_count = count;
 }
 
 /* Fills the packs and items of coloured sweeps from gamma and, in single precision, sweep->velocity; all memory is
@@ -341,8 +379,11 @@ static void fill_colours(TalusSweep *sweep, const double *gamma)
     fill_starts(sweep);
     clear_last_packs(sweep);
     talus_parallel(sweep->op->pool, sweep->op->blocks, BLOCK_GRAIN, fill_chunk, &plan);
-    sweep->single.bound = talus_sweep_largest(sweep, talus_chunks(sweep->op->blocks, BLOCK_GRAIN));
+    sweep->single.bound = talus_cpu_find_maximum(
+        sweep->op, talus_sweep_largest(sweep, talus_chunks(sweep->op->blocks, BLOCK_GRAIN)));
     split_heavy_bodies(sweep);
+    if (sweep->op->halo)
+        list_for_part(sweep);
 }
 
 /* Reserves the arrays of packs of general contacts, if there are such packs. */
@@ -419,9 +460,11 @@ static TalusStatus plan_colours(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
     TALUS_TRY(talus_sweep_colour(sweep));
-    sweep->is_single = sweep->options.single && (op->sphere_sphere + op->sphere_fixed > 0 ||
-                                                 (op->general > 0 && op->inverse_inertia));
-    TALUS_TRY(reserve_colours(sweep));
+    TALUS_TRY(talus_sweep_plan_part(sweep, true));
+    const double general = talus_all_general(op);
+    sweep->is_single = sweep->options.single &&
+                       (talus_all_blocks(op) > general || (general > 0.0 && op->inverse_inertia));
+    TALUS_TRY(talus_comm_agree(talus_operator_comm(op), reserve_colours(sweep)));
     if (sweep->is_single)
         talus_single_start(sweep);
     fill_colours(sweep, gamma);

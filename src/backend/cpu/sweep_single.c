@@ -5,6 +5,8 @@
  * precision. Items are computed in double precision on the same velocities. */
 #include "backend/cpu/sweep.h"
 
+#include "backend/part.h"
+
 #include <math.h>
 
 /* ---- four sphere contacts ---- */
@@ -264,5 +266,5 @@ double talus_single_sweep(TalusSweep *sweep)
 bool talus_single_is_spent(const TalusSweep *sweep, double change2)
 {
     double least = SINGLE_SPENT * sweep->single.bound;
-    return change2 < least * least * sweep->op->blocks;
+    return change2 < least * least * talus_all_blocks(sweep->op);
 }

@@ -8,6 +8,7 @@
 
 #include "backend/block.h"
 #include "backend/cpu/general.h"
+#include "backend/part.h"
 #include "base/memory.h"
 #include "base/status.h"
 #include "sets/one_joint.h"
@@ -225,14 +226,32 @@ static double contact_step(TalusSweep *sweep, int i)
 
 /* ---- loops ---- */
 
+static TalusStatus reserve_by_block(TalusSweep *sweep)
+{
+    const size_t blocks = (size_t)sweep->op->blocks, n = blocks * (size_t)sweep->op->rows;
+    TALUS_TRY(TALUS_GROW(sweep->gamma, n, 0, "impulses"));
+    TALUS_TRY(TALUS_GROW(sweep->order, blocks, 0, "sweep order"));
+    TALUS_TRY(talus_sweep_reserve_terms(sweep, sweep->op->blocks));
+    return TALUS_GROW(sweep->colouring.class_of, blocks, 0, "colours");
+}
+
+/* On several ranks: lists the terms that others count, and the entries of `order` without a colour by level. */
+static void list_for_part(TalusSweep *sweep)
+{
+    const int first = sweep->colour_start[COLOURS];
+    SweepPart *part = sweep->part;
+    talus_sweep_sort_tail(sweep, sweep->order + first, sweep->op->blocks - first, first);
+    part->uncounted_count = 0;
+    for (int k = 0; k < sweep->op->blocks; k++)
+        if (!talus_contact_counts(sweep->op, sweep->order[k]))
+            part->uncounted[part->uncounted_count++] = k;
+}
+
 TalusStatus talus_sweep_prepare_by_block(TalusSweep *sweep, const double *gamma)
 {
     const TalusOperator *op = sweep->op;
-    size_t blocks = (size_t)op->blocks, n = blocks * (size_t)op->rows;
-    TALUS_TRY(TALUS_GROW(sweep->gamma, n, 0, "impulses"));
-    TALUS_TRY(TALUS_GROW(sweep->order, blocks, 0, "sweep order"));
-    TALUS_TRY(talus_sweep_reserve_terms(sweep, op->blocks));
-    TALUS_TRY(TALUS_GROW(sweep->colouring.class_of, blocks, 0, "colours"));
+    const size_t n = (size_t)op->blocks * (size_t)op->rows;
+    TALUS_TRY(talus_comm_agree(talus_operator_comm(op), reserve_by_block(sweep)));
     memcpy(sweep->gamma, gamma, n * sizeof *gamma);
     for (int i = 0; i < op->blocks; i++)
         sweep->order[i] = i;
@@ -243,7 +262,10 @@ TalusStatus talus_sweep_prepare_by_block(TalusSweep *sweep, const double *gamma)
         TALUS_TRY(talus_sweep_colour(sweep));
     else
         TALUS_TRY(colour_blocks(op, &sweep->colouring));
+    TALUS_TRY(talus_sweep_plan_part(sweep, false));
     order_blocks(sweep);
+    if (op->halo)
+        list_for_part(sweep);
     return TALUS_OK;
 }
 
@@ -261,6 +283,35 @@ static void colour_chunk(void *context, int64_t begin, int64_t end, int64_t chun
     sweep->partial[chunk] = most;
 }
 
+/* Takes the step of the entry `k` of `order`. Returns the largest squared velocity change of this and of `most`. */
+static double sweep_entry(TalusSweep *sweep, int k, double most)
+{
+    sweep->term[k] = sweep->step(sweep, sweep->order[k]);
+    return fmax(most, sweep->term[k]);
+}
+
+/* Brings the velocities that a phase needs from other ranks. */
+static void bring(TalusSweep *sweep, int phase)
+{
+    talus_sweep_bring(sweep, phase, sweep->velocity, sizeof *sweep->velocity);
+}
+
+/* Sweeps the blocks without a colour one after the other, on several ranks level by level. Returns the largest squared
+ * velocity change of these and of `most`. */
+static double sweep_tail(TalusSweep *sweep, double most)
+{
+    const SweepPart *part = sweep->part;
+    if (!sweep->op->halo)
+        for (int k = sweep->colour_start[COLOURS]; k < sweep->colour_start[COLOURS + 1]; k++)
+            most = sweep_entry(sweep, k, most);
+    for (int level = 0; sweep->op->halo && level < part->levels; level++) {
+        bring(sweep, part->colours + level);
+        for (int k = part->tail_start[level]; k < part->tail_start[level + 1]; k++)
+            most = sweep_entry(sweep, part->tail[k], most);
+    }
+    return most;
+}
+
 /* Does one coloured sweep. Returns the sum of the squared velocity changes. */
 static double sweep_colours(TalusSweep *sweep)
 {
@@ -268,13 +319,12 @@ static double sweep_colours(TalusSweep *sweep)
     for (int c = 0; c < COLOURS; c++) {
         int count = sweep->colour_start[c + 1] - sweep->colour_start[c];
         sweep->colour = c;
+        if (sweep->op->halo && c < sweep->part->colours)
+            bring(sweep, c);
         talus_parallel(sweep->op->pool, count, ITEM_GRAIN, colour_chunk, sweep);
         most = fmax(most, talus_sweep_largest(sweep, talus_chunks(count, ITEM_GRAIN)));
     }
-    for (int i = sweep->colour_start[COLOURS]; i < sweep->colour_start[COLOURS + 1]; i++) {
-        sweep->term[i] = sweep->step(sweep, sweep->order[i]);
-        most = fmax(most, sweep->term[i]);
-    }
+    most = talus_cpu_find_maximum(sweep->op, sweep_tail(sweep, most));
     return talus_sweep_sum(sweep, sweep->op->blocks, most);
 }
 

@@ -6,6 +6,7 @@
 #include "backend/cpu/sweep.h"
 
 #include "backend/groups.h"
+#include "backend/part.h"
 #include "base/memory.h"
 #include "base/status.h"
 
@@ -68,17 +69,42 @@ double talus_sweep_largest(const TalusSweep *sweep, int64_t chunks)
     return most;
 }
 
+/* Clears the terms of contacts that other ranks count. */
+static void clear_uncounted(TalusSweep *sweep)
+{
+    const SweepPart *part = sweep->part;
+    for (int k = 0; k < part->uncounted_count; k++) {
+        if (sweep->is_single)
+            sweep->single.term[part->uncounted[k]] = 0.0f;
+        else
+            sweep->term[part->uncounted[k]] = 0.0;
+    }
+}
+
+/* Returns the sum of the partial sums of all ranks. */
+static double sum_partials(const TalusSweep *sweep, int64_t chunks)
+{
+    TalusSum sum = {0};
+    if (!sweep->op->halo)
+        return talus_groups_sum(chunks, sweep->partial);
+    talus_sum_add(&sum, sweep->partial, chunks);
+    talus_comm_add_sums(sweep->op->halo->comm, &sum, 1);
+    return talus_sum_value(&sum);
+}
+
 double talus_sweep_sum(TalusSweep *sweep, int64_t count, double largest)
 {
     TermLoop loop = {.term = sweep->term,
                      .single = sweep->is_single ? sweep->single.term : NULL,
                      .partial = sweep->partial};
     int exponent;
+    if (sweep->op->halo)
+        clear_uncounted(sweep);
     if (largest > 1e300)
         return largest;        /* the sweep has diverged; the shifter would overflow */
     frexp(largest, &exponent); /* largest < 2^exponent */
     exponent = exponent < -1074 + TERM_BITS ? -1074 + TERM_BITS : exponent;
     loop.shifter = ldexp(1.5, 52 + exponent - TERM_BITS);
     talus_parallel(sweep->op->pool, count, TERM_GRAIN, multiples_chunk, &loop);
-    return talus_groups_sum(talus_chunks(count, TERM_GRAIN), loop.partial);
+    return sum_partials(sweep, talus_chunks(count, TERM_GRAIN));
 }

@@ -27,6 +27,7 @@
  * the same budget. */
 #include "solvers/driver/auto.h"
 
+#include "backend/part.h"
 #include "solvers/driver/solver.h"
 
 #include <limits.h>
@@ -100,7 +101,7 @@ static bool takes_kinds(const TrialMethod *trial, uint32_t kinds)
     return !(kinds & ~trial->type->takes);
 }
 
-/* True if some moving body is more than `ratio` times as heavy as another; false for an explicit matrix. */
+/* True if some moving body is more than `ratio` times as heavy as another, of all ranks; false for an explicit matrix. */
 static bool is_uneven(const TalusOperator *op, double ratio)
 {
     double least = INFINITY, largest = 0.0;
@@ -109,7 +110,15 @@ static bool is_uneven(const TalusOperator *op, double ratio)
         least = inverse > 0.0 ? fmin(least, inverse) : least;
         largest = fmax(largest, inverse);
     }
+    talus_comm_find_minima(talus_operator_comm(op), &least, 1);
+    talus_comm_find_maxima(talus_operator_comm(op), &largest, 1);
     return largest > ratio * least;
+}
+
+/* Returns the number of blocks of all ranks. */
+static double count_blocks(const TalusProblem *problem)
+{
+    return talus_all_blocks(&problem->op);
 }
 
 /* True for small steps of worlds with heavy bodies among light ones, on which first-order methods stall. False if the
@@ -117,7 +126,7 @@ static bool is_uneven(const TalusOperator *op, double ratio)
 static bool is_uneven_step(const TalusProblem *problem, const TalusSolveOptions *options)
 {
     bool beyond = talus_problem_kinds(problem) & ~TALUS_KINDS_OF(TALUS_LAW_CCP);
-    return options->reference_speed > 0.0 && problem->op.blocks <= SMALL &&
+    return options->reference_speed > 0.0 && count_blocks(problem) <= SMALL &&
            talus_backend_can(problem->backend, TALUS_CAP_FACTORISES) &&
            is_uneven(&problem->op, beyond ? UNEVEN_BEYOND : UNEVEN);
 }
@@ -155,7 +164,7 @@ static const TrialMethod *find_trial(const TalusProblem *problem, uint32_t kinds
     if (rows > 1)
         found = kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) ? find_coulomb(problem, kinds, options)
                                                           : find_convex(kinds);
-    return found && problem->op.blocks <= found->max_blocks ? found : NULL;
+    return found && count_blocks(problem) <= found->max_blocks ? found : NULL;
 }
 
 /* True if the problem has free joints and the options do not keep them. Joints are then eliminated for first-order
@@ -170,7 +179,7 @@ static bool eliminates_joints(const TalusProblem *problem, const TalusSolveOptio
 static bool needs_many_digits(TalusProblem *problem, const TalusSolveOptions *options)
 {
     TalusResidual start;
-    if (problem->op.blocks > SMALL || options->reference_speed > 0.0 ||
+    if (count_blocks(problem) > SMALL || options->reference_speed > 0.0 ||
         eliminates_joints(problem, options))
         return false;
     talus_problem_residual(problem, problem->gamma, &start);
@@ -184,8 +193,8 @@ static bool needs_many_digits(TalusProblem *problem, const TalusSolveOptions *op
 static int iterations_worth(const TrialMethod *trial, const TalusProblem *problem,
                             const TalusSolveOptions *options)
 {
-    int worth = (int)(trial->base + trial->each * problem->op.blocks);
-    bool small = options->reference_speed > 0.0 && problem->op.blocks <= SMALL;
+    int worth = (int)(trial->base + trial->each * count_blocks(problem));
+    bool small = options->reference_speed > 0.0 && count_blocks(problem) <= SMALL;
     int share = worth;
     if (is_uneven_step(problem, options))
         share = options->max_iterations > 8 ? options->max_iterations / 8 : 1;
@@ -202,7 +211,7 @@ static bool sweeps_suit(const TalusProblem *problem, uint32_t kinds,
                         const TalusSolveOptions *options)
 {
     const TalusOperator *op = &problem->op;
-    double share = 2 * op->general > op->blocks ? LOOSE : LOOSE_COMPLIANT;
+    double share = 2.0 * talus_all_general(op) > talus_all_blocks(op) ? LOOSE : LOOSE_COMPLIANT;
     double least = share * options->reference_speed;
     return least > 0.0 && options->tolerance >= least && op->pair && op->compliance &&
            talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY) &&
@@ -235,7 +244,7 @@ static int iterations_before_trial(TalusProblem *problem, uint32_t kinds, const 
 {
     bool coulomb =
         kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB) && options->outer.kind == TALUS_OUTER_AUTO;
-    bool matrix = coulomb && problem->op.values && problem->op.blocks <= PROX_BLOCKS;
+    bool matrix = coulomb && problem->op.values && count_blocks(problem) <= PROX_BLOCKS;
     bool at_once = matrix || (!coulomb && needs_many_digits(problem, options));
     return at_once ? 0 : iterations_worth(trial, problem, options);
 }

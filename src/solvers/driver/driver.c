@@ -12,8 +12,10 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "base/timer.h"
+#include "solvers/driver/gathered.h"
 #include "solvers/driver/outer.h"
 
+#include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -39,16 +41,6 @@ const char *talus_outcome_name(TalusOutcome outcome)
 
 /* ---- what solvers take ---- */
 
-/* Fails for a rank's part of a problem (problem/part.h) unless the solver needs products alone: others, and those that plan
- * by the problem's size, need the whole problem. */
-static TalusStatus check_part(const TalusSolver *s, const TalusProblem *problem)
-{
-    if (!problem->op.halo || s->type->through_products)
-        return TALUS_OK;
-    return talus_solver_fail(s->type->name, TALUS_ERR_UNSUPPORTED,
-                             "it needs the whole problem, and this rank has a part of it");
-}
-
 /* Fills *plan. TALUS_ERR_UNSUPPORTED: the solver does not take the problem's laws and sets, or not its backend. */
 static TalusStatus plan_outer(const TalusSolver *s, const TalusProblem *problem,
                               TalusOuterKind kind, TalusOuterPlan *plan)
@@ -66,7 +58,6 @@ static TalusStatus plan_outer(const TalusSolver *s, const TalusProblem *problem,
 TalusStatus talus_solver_supports(const TalusSolver *s, const TalusProblem *problem)
 {
     TalusOuterPlan plan;
-    TALUS_TRY(check_part(s, problem));
     return plan_outer(s, problem, TALUS_OUTER_AUTO, &plan);
 }
 
@@ -298,11 +289,49 @@ static void download_result(TalusSolve *solve)
         talus_problem_set_prisms(solve->problem, false);
 }
 
+/* Adds what a solve of the whole problem by rank 0 reports to the session's info. */
+static void add_gathered(TalusSolve *solve, const TalusSolveInfo *of_root)
+{
+    TalusSolveInfo *info = solve->info;
+    talus_solve_note_start(solve, of_root->start_residual);
+    info->outcome = of_root->outcome;
+    info->iterations += of_root->iterations;
+    info->products += of_root->products;
+    info->updates += of_root->updates;
+    info->factorisations += of_root->factorisations;
+    info->residual = of_root->residual;
+    info->rounding = of_root->rounding;
+    info->jammed = info->jammed || of_root->jammed;
+    info->rejected_residual = of_root->rejected_residual;
+    if (of_root->memory_bytes > info->memory_bytes)
+        info->memory_bytes = of_root->memory_bytes;
+}
+
+/* run_stage on a rank's part, by a solver that needs the whole problem. */
+static TalusStatus run_gathered(TalusSolve *solve, TalusSolver *s, int limit)
+{
+    TalusSolveOptions options = *solve->wanted;
+    TalusSolveInfo of_root = {0};
+    const int left = options.max_iterations - solve->info->iterations;
+    options.max_iterations = limit < left ? limit : left;
+    if (options.max_seconds > 0.0)
+        options.max_seconds = fmax(options.max_seconds - talus_solve_elapsed(solve), DBL_MIN);
+    solve->op = solve->problem->solver_op;
+    solve->gamma = solve->problem->solver_gamma;
+    TALUS_TRY(
+        talus_solver_solve_gathered(s, solve->problem, &options, &of_root, talus_solver_solve));
+    add_gathered(solve, &of_root);
+    solve->info->seconds = talus_solve_elapsed(solve);
+    return TALUS_OK;
+}
+
 /* Runs solver `s` from the problem's gamma for at most `limit` iterations and writes the result to gamma, also if the
  * algorithm fails. */
 static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
 {
     TALUS_TRY(begin_stage(solve, s));
+    if (talus_solver_gathers(s, solve->problem))
+        return run_gathered(solve, s, limit);
     TALUS_TRY(upload_problem(solve));
     set_stage_options(solve, limit);
     TalusStatus status = talus_observe_begin(solve);
@@ -364,8 +393,11 @@ static TalusStatus run_trial(TalusSolve *solve, TalusSolver *s, int limit)
     int left = solve->wanted->max_iterations - solve->info->iterations, half = left / 2 + left % 2;
     size_t n = (size_t)talus_problem_size(problem);
     double *before_trial;
-    if (TALUS_ALLOC(before_trial, n, "impulses before a stage") != TALUS_OK)
+    TalusStatus reserved = TALUS_ALLOC(before_trial, n, "impulses before a stage");
+    if (talus_comm_agree(talus_operator_comm(&problem->op), reserved) != TALUS_OK) {
+        talus_release(before_trial);
         return TALUS_OK;
+    }
     memcpy(before_trial, problem->gamma, n * sizeof *before_trial);
     TalusStatus status = run_stage(solve, s, limit < half ? limit : half);
     if (is_refusal(status)) {
@@ -413,8 +445,9 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     *info = (TalusSolveInfo){.outcome = TALUS_OUTCOME_BUDGET, .solver = s->type->name};
     problem->has_certificate = false;
     problem->scratch.velocity_of = NULL;
-    TALUS_TRY(check_part(s, problem));
     TALUS_TRY(check_options(options, problem));
+    if (talus_solver_gathers(s, problem))
+        return talus_solver_solve_gathered(s, problem, options, info, talus_solver_solve);
     talus_solver_set_backend(s, problem->backend);
     const bool planned = s->type->plan != NULL;
     const int stages = planned ? s->type->plan(problem, options, stage) : 1;

@@ -59,6 +59,9 @@ typedef struct TalusSolverType {
                 TalusStage stage[TALUS_MAX_STAGES]);
     /* Releases what the workspace holds except TalusVectors; NULL: nothing. */
     void (*clear)(void *work);
+    /* True if the solver, with these parameters, works on a rank's part of a problem (problem/part.h) as it does on the
+     * whole, though not through products alone; NULL: it does not. */
+    bool (*on_parts)(const void *params);
     /* Name of the solver's feature that needs arrays in host memory, for messages; NULL: no feature does. */
     const char *on_host;
     /* True if the feature `on_host` is used with these parameters; NULL: it is always used. */

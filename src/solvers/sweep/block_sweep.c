@@ -5,6 +5,7 @@
  * scaled under Coulomb's law (RESIDUAL_OF_CHANGE); the driver then measures the residual of the law. */
 #include "solvers/sweep/block_sweep.h"
 
+#include "backend/part.h"
 #include "base/hash.h"
 #include "base/status.h"
 
@@ -55,7 +56,7 @@ TalusStatus talus_sweep_solve(TalusSolve *s, TalusSweepOptions options, int seed
     double rms;
     do {
         int sweeps = sweeps_at_once(s);
-        rms = sqrt(s->backend->sweep.run(w->sweep, sweeps) / s->op->blocks) * estimate;
+        rms = sqrt(s->backend->sweep.run(w->sweep, sweeps) / talus_all_blocks(s->op)) * estimate;
         for (int k = 0; k < sweeps; k++)
             talus_solve_count(s, products);
         if (talus_solve_wants_iterate(s)) {
@@ -77,6 +78,11 @@ TalusStatus talus_block_sweep_solve(TalusSolve *s)
                                        .omega = p->omega,
                                        .rho = p->rho};
     return talus_sweep_solve(s, options, p->seed);
+}
+
+bool talus_block_sweep_is_coloured(const void *params)
+{
+    return ((const TalusBlockSweepParams *)params)->order == TALUS_ORDER_COLOURED;
 }
 
 void talus_sweep_clear(void *work)

@@ -40,10 +40,14 @@ extern const TalusParam talus_block_sweep_params[TALUS_BLOCK_SWEEP_PARAMS];
 /* `solve` of these solvers: talus_sweep_solve with the parameters and the TalusOneSolver in the type's `variant`. */
 TalusStatus talus_block_sweep_solve(TalusSolve *solve);
 
+/* `on_parts` of these solvers. */
+bool talus_block_sweep_is_coloured(const void *params);
+
 /* Fields of TalusSolverType of these solvers; local: the TalusOneSolver that solves one contact. */
-#define TALUS_BLOCK_SWEEP(local)                                                 \
-    .solve = talus_block_sweep_solve, .variant = &(const TalusOneSolver){local}, \
-    .params = talus_block_sweep_params, .param_count = TALUS_BLOCK_SWEEP_PARAMS, \
-    .param_size = sizeof(TalusBlockSweepParams), TALUS_SWEEP_FIELDS
+#define TALUS_BLOCK_SWEEP(local)                                                            \
+    .solve = talus_block_sweep_solve, .variant = &(const TalusOneSolver){local},            \
+    .params = talus_block_sweep_params, .param_count = TALUS_BLOCK_SWEEP_PARAMS,            \
+    .param_size = sizeof(TalusBlockSweepParams), .on_parts = talus_block_sweep_is_coloured, \
+    TALUS_SWEEP_FIELDS
 
 #endif

@@ -37,6 +37,11 @@ TalusStatus talus_gs_solve(TalusSolve *s)
     return talus_sweep_solve(s, options, p->seed);
 }
 
+bool talus_gs_is_coloured(const void *params)
+{
+    return ((const TalusGsParams *)params)->order == TALUS_ORDER_COLOURED;
+}
+
 const TalusSolverType talus_solver_gs = {
     .name = "gs",
     .summary = "projected Gauss-Seidel: fast to a loose tolerance",

@@ -18,9 +18,12 @@ extern const TalusParam talus_gs_params[TALUS_GS_PARAMS];
  * exact (TalusOuterPlan), else as cones with De Saxce's shifts. */
 TalusStatus talus_gs_solve(TalusSolve *solve);
 
+/* `on_parts` of gs and gs-coulomb. */
+bool talus_gs_is_coloured(const void *params);
+
 /* Fields of TalusSolverType that gs and gs-coulomb share. */
 #define TALUS_GS                                                                        \
     .solve = talus_gs_solve, .params = talus_gs_params, .param_count = TALUS_GS_PARAMS, \
-    .param_size = sizeof(TalusGsParams), TALUS_SWEEP_FIELDS
+    .param_size = sizeof(TalusGsParams), .on_parts = talus_gs_is_coloured, TALUS_SWEEP_FIELDS
 
 #endif

@@ -1,10 +1,10 @@
-/* solvers/tao/tao_load.c - finds and loads the module talus_tao.so.
+/* solvers/tao/tao_load.c - loads the module talus_tao.so (base/module.h).
  *
- * The module is searched in the folder named by the environment variable TALUS_MODULES; else where it was built, beside
- * the program, and where it is installed. The module is loaded with RTLD_DEEPBIND, so that PETSc uses its own HDF5 and
- * MUMPS, which are other builds than those that libtalus links. The module stays loaded to the end of the process. */
+ * The module is loaded with RTLD_DEEPBIND, so that PETSc uses its own HDF5 and MUMPS, which are other builds than those
+ * that libtalus links. */
 #include "solvers/tao/tao.h"
 
+#include "base/module.h"
 #include "base/status.h"
 
 #ifdef TALUS_HAVE_TAO
@@ -12,15 +12,12 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #ifndef RTLD_DEEPBIND
 #define RTLD_DEEPBIND 0
 #endif
 
-enum { PATH_TEXT = 1024 }; /* bytes for a path */
+static const char file[] = "talus_tao.so";
 
 static pthread_once_t petsc_created = PTHREAD_ONCE_INIT;
 static pthread_mutex_t
@@ -29,9 +26,8 @@ static pthread_mutex_t
 /* `state` guards `loaded` and `failure`. It is apart from `petsc`, so that talus_tao_missing does not wait for a
  * solve. */
 static pthread_mutex_t state = PTHREAD_MUTEX_INITIALIZER;
-static const TalusTaoModule *loaded; /* the module; NULL: not loaded yet */
-static char
-    failure[PATH_TEXT + TALUS_TAO_TEXT]; /* why a module that exists does not load; else empty */
+static const TalusTaoModule *loaded;    /* the module; NULL: not loaded yet */
+static char failure[TALUS_MODULE_TEXT]; /* why a module that exists does not load; else empty */
 
 /* Creates the mutex `petsc`; called once. */
 static void create_petsc_mutex(void)
@@ -43,54 +39,20 @@ static void create_petsc_mutex(void)
     pthread_mutexattr_destroy(&kind);
 }
 
-/* Writes the path of the module in `folder`. True if the file exists and can be read. */
-static bool find_in_folder(const char *folder, char path[PATH_TEXT])
-{
-    int length = snprintf(path, PATH_TEXT, "%s/talus_tao.so", folder);
-    return length > 0 && length < PATH_TEXT && access(path, R_OK) == 0;
-}
-
-/* Writes the folder of the running program, or "." if unknown. */
-static void get_program_folder(char folder[PATH_TEXT])
-{
-    ssize_t length = readlink("/proc/self/exe", folder, PATH_TEXT - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    snprintf(slash ? slash : folder, 2, "%s", slash ? "" : ".");
-}
-
-/* Writes the path of the module. False if no folder has it. */
-static bool find_module(char path[PATH_TEXT])
-{
-    const char *chosen = getenv("TALUS_MODULES");
-    char program[PATH_TEXT];
-    if (chosen)
-        return find_in_folder(chosen, path);
-    get_program_folder(program);
-    return find_in_folder(TALUS_BUILD_MODULE_DIR, path) || find_in_folder(program, path) ||
-           find_in_folder(TALUS_INSTALL_MODULE_DIR, path);
-}
-
 /* Returns a text that says what is missing, or NULL; writes the path of the module if it is not loaded yet. The mutex
  * `state` must be held. */
-static const char *find_missing(char path[PATH_TEXT])
+static const char *find_missing(char path[TALUS_MODULE_PATH])
 {
     if (loaded)
         return NULL;
     if (failure[0])
         return failure;
-    if (find_module(path))
-        return NULL;
-    return getenv("TALUS_MODULES")
-               ? "the module talus_tao.so is not in the folder that TALUS_MODULES names"
-               : "the module talus_tao.so is not where it was built (" TALUS_BUILD_MODULE_DIR
-                 "), beside the program, or installed (" TALUS_INSTALL_MODULE_DIR
-                 "); TALUS_MODULES may name its folder";
+    return talus_module_find(file, path) ? NULL : talus_module_absent(file);
 }
 
 const char *talus_tao_missing(void)
 {
-    char path[PATH_TEXT];
+    char path[TALUS_MODULE_PATH];
     pthread_mutex_lock(&state);
     const char *missing = find_missing(path);
     pthread_mutex_unlock(&state);
@@ -101,15 +63,11 @@ const char *talus_tao_missing(void)
 static const TalusTaoModule *load_module(const char *path)
 {
     TalusTaoResult result = {.text = ""};
-    TalusTaoEntry *entry = NULL;
-    void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND);
-    if (handle)
-        *(void **)&entry = dlsym(handle, TALUS_TAO_SYMBOL);
-    if (!entry) {
-        const char *reason = dlerror();
-        snprintf(failure, sizeof failure, "%s", reason ? reason : "the module has no entry");
+    TalusTaoEntry *entry;
+    *(void **)&entry =
+        talus_module_load(path, RTLD_NOW | RTLD_LOCAL | RTLD_DEEPBIND, TALUS_TAO_SYMBOL, failure);
+    if (!entry)
         return NULL;
-    }
     const TalusTaoModule *module = entry();
     if (module->version != TALUS_TAO_VERSION)
         snprintf(failure, sizeof failure, "%s is of interface %d, this build has %d: build it anew",
@@ -121,7 +79,7 @@ static const TalusTaoModule *load_module(const char *path)
 
 TalusStatus talus_tao_lock(const TalusTaoModule **out)
 {
-    char path[PATH_TEXT];
+    char path[TALUS_MODULE_PATH];
     pthread_once(&petsc_created, create_petsc_mutex);
     pthread_mutex_lock(&petsc);
     pthread_mutex_lock(&state);

@@ -263,12 +263,11 @@ static TalusStatus fetch_bodies_of(TalusWorld *world, const TalusJointDef *def)
     return talus_joints_fetch_bodies(world, more);
 }
 
-/* Wakes a body of this rank; 0: the fixed world. */
+/* Wakes a body; 0: the fixed world. All ranks call this together. */
 static void wake_body(TalusWorld *world, TalusBodyId id)
 {
-    const int slot = id.number != 0 ? talus_slot_of(world, id) : -1;
-    if (slot >= 0)
-        talus_slot_wake(world, slot);
+    if (id.number != 0)
+        talus_slot_wake(world, talus_slot_of(world, id));
 }
 
 TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, TalusJointId *id)
@@ -347,6 +346,15 @@ TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
         talus_bodies_include(world, def->a, def->b);
     drop_joint(&world->joints, (int)(joint - world->joints.joint));
     return TALUS_OK;
+}
+
+void talus_joints_forget_body(TalusWorld *world, TalusBodyId id)
+{
+    TalusJoints *joints = &world->joints;
+    for (int i = joints->count - 1; talus_world_is_dealt(world) && i >= 0; i--)
+        if (joints->joint[i].def.a.number == id.number ||
+            joints->joint[i].def.b.number == id.number)
+            drop_joint(joints, i);
 }
 
 void talus_joints_clear(TalusWorld *world)

@@ -124,6 +124,8 @@ static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *
 /* Checks a joint that was read from a saved state. */
 TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
+/* On several ranks: drops the joints of a body that a call has removed, on all ranks. */
+void talus_joints_forget_body(TalusWorld *world, TalusBodyId id);
 /* Copy warm_start of all joints to warm_start_backup, and back. No joint may be added or removed in between. */
 TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);

@@ -172,11 +172,11 @@ static void share_newest_owner(Deal *d)
 {
     double owner = -1.0;
     for (int k = 0; k < d->blocks; k++)
-        if (d->number[k] == d->ranks->newest_block)
+        if (d->number[k] == d->ranks->newest.block)
             owner = d->block[k].owner;
     talus_comm_find_maxima(d->ranks->comm, &owner, 1);
     if (owner >= 0.0)
-        d->ranks->newest_owner = (int)owner;
+        d->ranks->newest.owner = (int)owner;
 }
 
 /* ---- parcels ---- */
@@ -337,8 +337,11 @@ static TalusStatus replace_bodies(TalusWorld *world, const TalusBodyRecord *cons
     b->counts.slots = b->counts.living = b->counts.first_free = count;
     b->counts.general = 0;
     world->forces.count = 0;
+    world->sleep.slots = world->sleep.asleep = 0;
+    TALUS_TRY(talus_sleep_reserve(world));
     for (int i = 0; i < count; i++) {
         TALUS_TRY(talus_body_unpack(world, record[i], i));
+        world->sleep.asleep += talus_slot_is_asleep(b, i);
         b->counts.general += talus_slot_is_dynamic(b, i) && !talus_slot_is_sphere(world, i);
     }
     world->ranks.elsewhere = all - count;
@@ -433,7 +436,9 @@ static TalusStatus deal_bodies(TalusWorld *world)
     close_deal(&d);
     TALUS_TRY(status);
     ranks->dealt = world->bodies.counts.created;
-    return talus_comm_agree(ranks->comm, talus_ranks_take_all(world, &ranks->inbox));
+    status = talus_comm_agree(ranks->comm, talus_ranks_take_all(world, &ranks->inbox));
+    talus_ranks_release_messages(ranks);
+    return status;
 }
 
 TalusStatus talus_ranks_send_all(TalusWorld *world)
@@ -459,7 +464,9 @@ TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner)
     TALUS_THEN(status, talus_comm_route(d.ranks->comm, d.message, d.messages, &d.ranks->inbox));
     close_deal(&d);
     TALUS_TRY(status);
-    return talus_comm_agree(d.ranks->comm, talus_ranks_take_all(world, &d.ranks->inbox));
+    status = talus_comm_agree(d.ranks->comm, talus_ranks_take_all(world, &d.ranks->inbox));
+    talus_ranks_release_messages(d.ranks);
+    return status;
 }
 
 /* True if many bodies are new since they were last dealt. */
@@ -491,4 +498,10 @@ TalusStatus talus_ranks_balance(TalusWorld *world)
     else if (world->steps % LOOK_STEPS == 0)
         TALUS_TRY(look_at_shares(world, &due));
     return due ? deal_bodies(world) : TALUS_OK;
+}
+
+void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts)
+{
+    *bodies = world->bodies.counts.living;
+    *contacts = talus_world_contacts(world)->count;
 }

@@ -4,7 +4,9 @@
  * boxes, and of all its bodies' boxes. Where these bounds overlap, it tells the other rank which cells of a grid its free
  * bodies' boxes touch, and gets the bodies whose boxes touch one of these cells. A body whose box touches many cells is
  * sent to every rank with free bodies within its box; if it is free itself, its rank asks for all bodies within its box.
- * Bodies with joints are sent to all ranks. */
+ * Bodies with joints are sent to all ranks.
+ *
+ * Boxes have a skin, so that a halo serves for some steps (reach.c), in which the states of its bodies alone travel. */
 #include "world/ranks/ranks.h"
 #include "world/state.h"
 
@@ -49,6 +51,8 @@ typedef struct Search {
     int messages;
     uint32_t *sent;   /* [slots]: 1 + the last rank to whom the body is sent */
     uint8_t *jointed; /* [slots]: 1 if the body has joints */
+    int32_t *large;   /* [larges]: slots of large bodies, and of those with joints */
+    int larges;
 } Search;
 
 /* ---- boxes ---- */
@@ -84,30 +88,10 @@ static void extend_box(TalusReachBox *box, const TalusReachBox *by)
         talus_vec3(fmax(box->hi.x, by->hi.x), fmax(box->hi.y, by->hi.y), fmax(box->hi.z, by->hi.z));
 }
 
-/* Returns the velocity that detection uses for the body: the free or the solved one. */
-static TalusVec3 velocity_of(const Search *s, int slot)
-{
-    const TalusWorld *world = s->world;
-    const TalusBodies *b = &world->bodies;
-    const double h = s->options->h;
-    if (s->motions)
-        return s->motions->velocity[slot];
-    if (!is_free(s, slot))
-        return b->velocity[slot];
-    TalusVec3 v = talus_madd(b->velocity[slot], h, world->def.gravity);
-    if (slot < world->forces.count)
-        v = talus_madd(v, h / b->mass[slot], world->forces.force[slot]);
-    return v;
-}
-
 static void find_boxes(Search *s)
 {
-    for (int i = 0; i < s->slots; i++) {
-        const TalusVec3 spin = s->motions ? s->motions->spin[i] : s->world->bodies.spin[i];
-        s->box[i] = is_living(s, i)
-                        ? talus_reach_of(s->world, i, s->options, velocity_of(s, i), spin)
-                        : nothing;
-    }
+    for (int i = 0; i < s->slots; i++)
+        s->box[i] = is_living(s, i) ? talus_reach_box(&s->ranks->reach[i]) : nothing;
 }
 
 /* Shares the bounds of all ranks' boxes. */
@@ -200,6 +184,13 @@ static bool is_large(const Search *s, int slot)
 {
     const Cells c = cells_of(s, &s->box[slot]);
     return count_cells(&c) == MANY_CELLS;
+}
+
+static void find_large(Search *s)
+{
+    for (int i = 0; i < s->slots; i++)
+        if (is_living(s, i) && (s->jointed[i] || is_large(s, i)))
+            s->large[s->larges++] = i;
 }
 
 /* Returns one number for a cell. */
@@ -297,15 +288,20 @@ static TalusStatus append_request(Search *s, int to, size_t *used)
     return TALUS_OK;
 }
 
-/* Sends the messages whose lengths are known and whose bytes follow each other in ranks->out. */
-static TalusStatus send_messages(Search *s, TalusStatus status)
+/* Sets where the messages begin whose lengths are known and whose bytes follow each other in ranks->out. */
+static void place_messages(Search *s)
 {
     size_t at = 0;
     for (int k = 0; k < s->messages; k++) {
         s->message[k].data = s->ranks->out + at;
         at += s->message[k].bytes;
     }
+}
+
+static TalusStatus send_messages(Search *s, TalusStatus status)
+{
     TALUS_TRY(talus_comm_agree(s->ranks->comm, status));
+    place_messages(s);
     return talus_comm_route(s->ranks->comm, s->message, s->messages, &s->ranks->inbox);
 }
 
@@ -351,23 +347,25 @@ static TalusStatus add_to_list(TalusSlotList *list, int slot)
     return TALUS_OK;
 }
 
-/* True if rank `to`, which has made this request, needs the body; request NULL: it has made none. Joints are known to all
- * ranks (joint/joint_ranks.c). */
-static bool is_needed(const Search *s, int slot, int to, const Request *request)
-{
-    const TalusReachBox *box = &s->box[slot];
-    return s->jointed[slot] || (overlap(s, box, &s->need[to]) &&
-                                (is_large(s, slot) || (request && is_requested(s, box, request))));
-}
-
-/* Adds the bodies that rank `to` needs to its list, if they are not there already. */
+/* Adds the bodies that rank `to` needs to its list, if they are not there already: large ones and those with joints, which
+ * all ranks know (joint/joint_ranks.c), then those that it has asked for; request NULL: none. Most ranks ask for none, so
+ * that few bodies are looked at for them. */
 static TalusStatus list_bodies(Search *s, int to, const Request *request)
 {
+    const uint32_t mark = (uint32_t)to + 1;
     TalusSlotList *list = &s->ranks->to[to];
     for (int k = 0; k < list->count; k++)
-        s->sent[list->slot[k]] = (uint32_t)to + 1;
-    for (int i = 0; i < s->slots; i++)
-        if (is_living(s, i) && s->sent[i] != (uint32_t)to + 1 && is_needed(s, i, to, request))
+        s->sent[list->slot[k]] = mark;
+    for (int k = 0; k < s->larges; k++) {
+        const int i = s->large[k];
+        if (s->sent[i] == mark || !(s->jointed[i] || overlap(s, &s->box[i], &s->need[to])))
+            continue;
+        s->sent[i] = mark;
+        TALUS_TRY(add_to_list(list, i));
+    }
+    for (int i = 0; request && i < s->slots; i++)
+        if (is_living(s, i) && s->sent[i] != mark && overlap(s, &s->box[i], &s->need[to]) &&
+            is_requested(s, &s->box[i], request))
             TALUS_TRY(add_to_list(list, i));
     return TALUS_OK;
 }
@@ -403,19 +401,59 @@ static TalusStatus append_bodies(Search *s, const TalusSlotList *list, size_t *u
     return TALUS_OK;
 }
 
-static TalusStatus send_bodies(Search *s)
+/* Packs the bodies of all lists. */
+static TalusStatus pack_lists(Search *s)
 {
-    TalusStatus status = list_all_bodies(s);
     size_t used = 0;
     s->messages = 0;
-    for (int r = 0; r < s->size && status == TALUS_OK; r++) {
+    for (int r = 0; r < s->size; r++) {
         const size_t start = used;
         if (s->ranks->to[r].count == 0)
             continue;
-        status = append_bodies(s, &s->ranks->to[r], &used);
+        TALUS_TRY(append_bodies(s, &s->ranks->to[r], &used));
         s->message[s->messages++] = (TalusMessage){NULL, used - start, r};
     }
+    return TALUS_OK;
+}
+
+static TalusStatus send_bodies(Search *s)
+{
+    TalusStatus status = list_all_bodies(s);
+    TALUS_THEN(status, pack_lists(s));
     return send_messages(s, status);
+}
+
+/* Prepares the inbox for the bodies of the present halo. */
+static TalusStatus expect_bodies(TalusRanks *ranks, int size)
+{
+    TalusInbox *inbox = &ranks->inbox;
+    size_t room = 0;
+    int count = 0;
+    for (int r = 0; r < size; r++) {
+        count += ranks->from[r].count > 0;
+        room += talus_message_room((size_t)ranks->from[r].count * sizeof(TalusBodyRecord));
+    }
+    TALUS_TRY(talus_inbox_reserve(inbox, count, room));
+    room = 0;
+    for (int r = 0, k = 0; r < size; r++) {
+        const size_t bytes = (size_t)ranks->from[r].count * sizeof(TalusBodyRecord);
+        if (bytes > 0)
+            inbox->message[k++] = (TalusMessage){inbox->data + room, bytes, r};
+        room += talus_message_room(bytes);
+    }
+    return TALUS_OK;
+}
+
+/* Sends the bodies of the present lists again, whose receivers know how many come. */
+static TalusStatus resend_bodies(Search *s)
+{
+    TalusRanks *ranks = s->ranks;
+    TalusStatus status = pack_lists(s);
+    TALUS_THEN(status, expect_bodies(ranks, s->size));
+    TALUS_TRY(talus_comm_agree(ranks->comm, status));
+    place_messages(s);
+    return talus_comm_exchange(ranks->comm, s->message, s->messages, ranks->inbox.message,
+                               ranks->inbox.count);
 }
 
 /* ---- arrival ---- */
@@ -468,22 +506,42 @@ static TalusStatus settle_halo(TalusWorld *world)
 
 /* ---- search ---- */
 
+static void empty_halo(TalusRanks *ranks)
+{
+    ranks->halo = 0;
+    for (int r = 0; r < talus_comm_size(ranks->comm); r++)
+        ranks->to[r].count = ranks->from[r].count = 0;
+}
+
 static TalusStatus open_search(Search *s)
 {
     const size_t slots = (size_t)s->slots, size = (size_t)s->size;
     TALUS_TRY(TALUS_ALLOC(s->box, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->sent, slots + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->large, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->jointed, slots + 1, "halo"));
     talus_joints_mark_own(s->world, s->jointed);
-    TALUS_TRY(TALUS_ALLOC(s->message, size, "messages"));
     TALUS_TRY(TALUS_ALLOC(s->need, 2 * size, "halo"));
     s->offer = s->need + size;
-    return TALUS_OK;
+    return talus_ranks_note_reaches(s->world, s->options, s->motions);
 }
 
-/* Finds, sends and receives the bodies of all halos. */
+/* Finds and sends the bodies of all halos. */
+static TalusStatus search_bodies(Search *s)
+{
+    TALUS_TRY(talus_comm_agree(s->ranks->comm, open_search(s)));
+    find_boxes(s);
+    share_bounds(s);
+    TALUS_TRY(choose_cells(s));
+    find_large(s);
+    TALUS_TRY(send_requests(s));
+    return send_bodies(s);
+}
+
+/* Brings the present state of the bodies of all halos: of the present ones if they serve still, else of all that are
+ * needed; `add`: in addition to the present ones. */
 static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *options,
-                                   const TalusSolvedMotions *motions)
+                                   const TalusSolvedMotions *motions, bool add)
 {
     TalusRanks *ranks = &world->ranks;
     Search s = {.world = world,
@@ -493,15 +551,13 @@ static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *
                 .slots = world->bodies.counts.slots,
                 .rank = talus_comm_rank(ranks->comm),
                 .size = talus_comm_size(ranks->comm)};
-    TalusStatus status = talus_comm_agree(ranks->comm, open_search(&s));
-    if (status == TALUS_OK) {
-        find_boxes(&s);
-        share_bounds(&s);
-        status = choose_cells(&s);
-    }
-    TALUS_THEN(status, send_requests(&s));
-    TALUS_THEN(status, send_bodies(&s));
-    TALUS_RELEASE(s.box, s.sent, s.jointed, s.message, s.need, s.cell);
+    TALUS_TRY(talus_comm_agree(ranks->comm, TALUS_ALLOC(s.message, (size_t)s.size, "messages")));
+    const bool search =
+        talus_comm_any(ranks->comm, !talus_ranks_halo_serves(world, options, motions));
+    if (search && !add)
+        empty_halo(ranks);
+    TalusStatus status = search ? search_bodies(&s) : resend_bodies(&s);
+    TALUS_RELEASE(s.box, s.sent, s.large, s.jointed, s.message, s.need, s.cell);
     TALUS_TRY(status);
     return talus_comm_agree(ranks->comm, settle_halo(world));
 }
@@ -556,7 +612,7 @@ static TalusStatus renumber_contacts(TalusWorld *world)
     TALUS_THEN(status, TALUS_ALLOC(slot, (size_t)(list->own + list->halo) + 1, "halo"));
     if (status == TALUS_OK) {
         for (int i = 0; i < list->own; i++)
-            slot[i] = i;
+            slot[i] = i < own ? i : -1; /* a rollback has removed the body */
         for (int k = 0; k < list->halo; k++)
             slot[list->own + k] = find_place(place, ranks->halo, list->id[k]);
         world->engine.ops->renumber_contacts(world->engine.self, slot);
@@ -651,24 +707,39 @@ static TalusStatus store_list_slots(TalusWorld *world)
     return TALUS_OK;
 }
 
+/* True if the contact list has the present slots. */
+static bool has_present_slots(const TalusWorld *world)
+{
+    const TalusRanks *ranks = &world->ranks;
+    const TalusListSlots *list = &ranks->list;
+    const int own = world->bodies.counts.slots;
+    return list->own == own && list->halo <= ranks->halo &&
+           (list->halo == 0 ||
+            memcmp(list->id, world->bodies.id + own, (size_t)list->halo * sizeof *list->id) == 0);
+}
+
 static TalusStatus update_contacts(TalusWorld *world)
 {
-    TALUS_TRY(world->ranks.moved ? talus_ranks_put_contacts(world) : renumber_contacts(world));
+    if (world->ranks.moved)
+        TALUS_TRY(talus_ranks_put_contacts(world));
+    else if (!has_present_slots(world))
+        TALUS_TRY(renumber_contacts(world));
     return store_list_slots(world);
 }
 
 /* ---- what the step calls ---- */
 
+TalusStatus talus_ranks_gather_halo(TalusWorld *world, const TalusDetectOptions *options)
+{
+    return exchange_bodies(world, options, NULL, false);
+}
+
 TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *options)
 {
-    TalusRanks *ranks = &world->ranks;
-    if (!ranks->comm)
+    if (!world->ranks.comm)
         return TALUS_OK;
-    ranks->halo = 0;
-    for (int r = 0; r < talus_comm_size(ranks->comm); r++)
-        ranks->to[r].count = ranks->from[r].count = 0;
-    TALUS_TRY(exchange_bodies(world, options, NULL));
-    return talus_comm_agree(ranks->comm, update_contacts(world));
+    TALUS_TRY(talus_ranks_gather_halo(world, options));
+    return talus_comm_agree(world->ranks.comm, update_contacts(world));
 }
 
 /* Writes the solved motions of the halo, which has come with the last messages, to the engine's arrays. */
@@ -700,7 +771,7 @@ TalusStatus talus_ranks_widen_halo(TalusWorld *world, const TalusDetectOptions *
     TalusStatus status = world->engine.ops->store_motions(world->engine.self, change_limit);
     TALUS_THEN(status, world->engine.ops->solved_motions(world->engine.self, &motions));
     TALUS_TRY(talus_comm_agree(ranks->comm, status));
-    TALUS_TRY(exchange_bodies(world, options, &motions));
+    TALUS_TRY(exchange_bodies(world, options, &motions, true));
     status = store_list_slots(world);
     TALUS_THEN(status, talus_mirror_upload(world));
     TALUS_THEN(status, put_motions(world));

@@ -15,10 +15,13 @@
  *     refer.c   drives, exclusions and joints of a world that is divided or gathered
  *     drop.c    impulses of a body's contacts are dropped
  *     exclude.c pairs that do not collide
+ *     ask.c     calls that name a body: its owner acts, and all ranks get the same answer
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     whole.c   a whole world becomes parts, and parts a whole
  *     halo.c    which bodies each rank needs from which other, and their copies
- *     reach.c   where a body may touch others within a step
+ *     reach.c   where a body may touch others within a step, and how long a halo serves
+ *     look.c    what a caller sees: bodies and contacts of all ranks, bodies that overlap
+ *     rest.c    islands of bodies that fall asleep together
  *     record.c  a body as it is sent */
 #ifndef TALUS_WORLD_RANKS_RANKS_H
 #define TALUS_WORLD_RANKS_RANKS_H
@@ -29,6 +32,8 @@
 
 #include <talus/world.h>
 
+struct TalusBodies;
+
 /* A body as it is sent. solved_* and changed: TalusSolvedMotions, once there are any. */
 typedef struct TalusBodyRecord {
     uint64_t id;
@@ -36,6 +41,8 @@ typedef struct TalusBodyRecord {
     TalusQuat orientation;
     double mass, radius, size;
     int32_t shape, material, tag;
+    int32_t calm;    /* TalusSleep */
+    uint64_t island; /* TalusSleep.label of a sleeping body */
     uint16_t group;
     uint8_t mobility, changed;
 } TalusBodyRecord;
@@ -49,6 +56,14 @@ typedef struct TalusContactRecord {
     double gap;
     TalusArms arms;
 } TalusContactRecord;
+
+/* Where a body may touch others: within `length` of its centre, and within the skin for some steps (reach.c). */
+typedef struct TalusReach {
+    TalusVec3 position;
+    double length, skin; /* m */
+    uint64_t id;         /* of the body; 0: the slot is dead */
+    uint8_t mobility;
+} TalusReach;
 
 /* Slots of bodies that are sent to, or come from, one rank. */
 typedef struct TalusSlotList {
@@ -74,12 +89,16 @@ typedef struct TalusExclusion {
     int count;
 } TalusExclusion;
 
+/* Who owns new bodies. */
+typedef struct TalusNewOwners {
+    uint64_t block; /* of the newest number */
+    int owner;      /* of this block */
+} TalusNewOwners;
+
 typedef struct TalusRanks {
     TalusComm *comm;   /* NULL: the world is whole */
     int64_t elsewhere; /* living bodies that other ranks own */
-    /* who owns new bodies */
-    uint64_t newest_block; /* block of the newest number */
-    int newest_owner;
+    TalusNewOwners newest;
     uint64_t dealt;            /* TalusBodyCounts.created when bodies were last dealt */
     TalusExclusion *exclusion; /* [exclusions], the same on all ranks, sorted */
     int exclusions;
@@ -88,7 +107,10 @@ typedef struct TalusRanks {
     int32_t *owner;      /* [halo] */
     TalusNearBody *near; /* [nears]: copies by ascending ids (talus_ranks_index_copies) */
     int nears;
-    TalusSlotList *to, *from;   /* [ranks] */
+    TalusSlotList *to, *from; /* [ranks] */
+    TalusReach *reach;        /* [reaches]: of the bodies of this rank when the halo was made */
+    int reaches;
+    uint64_t joints;            /* TalusJoints.created at that time */
     TalusListSlots list;        /* of the engine's contacts */
     TalusListSlots list_before; /* of their snapshot */
     /* Contacts that came with bodies, until the next halo is there; `moved`: bodies have changed ranks since then. */
@@ -106,6 +128,8 @@ int64_t talus_world_living(const TalusWorld *world);
 /* Prepares a new world. Refuses what several ranks cannot do yet. */
 TalusStatus talus_ranks_init(TalusWorld *world);
 void talus_ranks_clear(TalusRanks *ranks);
+/* Releases the memory of messages, which is much after all bodies have been sent. */
+void talus_ranks_release_messages(TalusRanks *ranks);
 /* TALUS_OK if the world is whole, else a refusal of `what`. */
 TalusStatus talus_ranks_refuse(const TalusWorld *world, const char *what);
 
@@ -144,7 +168,22 @@ void talus_ranks_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 /* After the halo has changed: sets TalusFilters.excluded to the pairs of which this rank has both bodies. */
 TalusStatus talus_ranks_place_exclusions(TalusWorld *world);
 
+/* ---- ask.c ---- all ranks call these together; a world that is whole gets its own answer */
+/* Sets *slot to the slot of the living body with this id, -1 if another rank owns it; fails on all ranks if there is
+ * none. */
+TalusStatus talus_ranks_find_body(const TalusWorld *world, TalusBodyId id, int *slot);
+/* Returns the slot of the body with this id, or of its copy in the halo; -1: it is not here. Asks no other rank. */
+int talus_ranks_slot_here(const TalusWorld *world, TalusBodyId id);
+/* True if the body that talus_ranks_find_body has found is free or asleep; `slot` as found. */
+bool talus_ranks_body_is_dynamic(const TalusWorld *world, int slot);
+/* Replaces *value on all ranks by that of the owner, for which slot >= 0. */
+void talus_ranks_take_from_owner(const TalusWorld *world, int slot, double *value);
+/* Another rank removes a body: counts it, and drops it from the contact list. */
+void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id);
+
 /* ---- deal.c ---- */
+/* Sets the numbers of bodies that this rank owns and of contacts that it computes. */
+void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts);
 /* Before a step: deals the bodies anew if some ranks have much more to do than others. */
 TalusStatus talus_ranks_balance(TalusWorld *world);
 
@@ -174,22 +213,64 @@ TalusStatus talus_ranks_widen_halo(TalusWorld *world, const TalusDetectOptions *
 TalusStatus talus_ranks_snapshot(TalusWorld *world);
 void talus_ranks_rollback(TalusWorld *world);
 
+/* The bodies that talus_ranks_make_halo has in the halo, but the contacts of the engine's list keep their slots. For a
+ * world whose contacts nobody uses. */
+TalusStatus talus_ranks_gather_halo(TalusWorld *world, const TalusDetectOptions *options);
+
+/* ---- look.c ---- all ranks call these together; the world must have other ranks */
+/* A contact of some rank. */
+typedef struct TalusSharedContact {
+    TalusContactState state;
+    double impulse;  /* N s: normal */
+    int32_t run, at; /* of the contact list of its rank: run, index */
+} TalusSharedContact;
+
+/* Sets *out to the living bodies of all ranks, by ascending numbers, in arrays that the caller clears. */
+TalusStatus talus_ranks_gather_bodies(const TalusWorld *world, struct TalusBodies *out);
+/* Sets *out to an array, which the caller releases, of the contacts of all ranks between living bodies, in the order of the
+ * list of one rank. */
+TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedContact **out,
+                                        int *count);
+/* Sets *copy to a world with copies of the bodies and, in its halo, those of other ranks that overlap free ones; all else
+ * is the world's own. For talus_ranks_drop_copy. */
+TalusStatus talus_ranks_copy_with_halo(const TalusWorld *world, TalusWorld **copy);
+void talus_ranks_drop_copy(TalusWorld *copy);
+
+/* ---- rest.c ---- */
+/* Replaces the array of numbers, from talus_alloc, by one with those of all ranks. */
+TalusStatus talus_ranks_gather_numbers(TalusComm *comm, uint64_t **number, int64_t *count);
+/* Joins the islands of all ranks. island[slot], for own free bodies and those of the halo: slot that stands for the island as
+ * this rank knows it. restless[island[slot]]: some rank has set it. Writes label[slot] for own free bodies: the smallest number
+ * of the whole island. */
+TalusStatus talus_ranks_join_islands(const TalusWorld *world, const int32_t *island,
+                                     uint8_t *restless, uint64_t *label);
+
 /* ---- reach.c ---- */
 /* A box along the axes; empty if lo > hi. */
 typedef struct TalusReachBox {
     TalusVec3 lo, hi;
 } TalusReachBox;
 
-/* Returns the box in which a body may touch others within a step: two bodies in contact have boxes that overlap. It is
- * infinite for an unbounded body. */
-TalusReachBox talus_reach_of(const TalusWorld *world, int slot, const TalusDetectOptions *options,
-                             TalusVec3 velocity, TalusVec3 spin);
+/* Returns where a body may touch others within a step: two bodies in contact have spheres of reach that overlap. The
+ * length is infinite for an unbounded body. motions NULL: before the solve. */
+TalusReach talus_reach_of(const TalusWorld *world, int slot, const TalusDetectOptions *options,
+                          const TalusSolvedMotions *motions);
+/* Returns the box around the sphere of reach with its skin. */
+TalusReachBox talus_reach_box(const TalusReach *reach);
+/* Stores the reaches of this rank's bodies, with which a halo is made, in world->ranks.reach. */
+TalusStatus talus_ranks_note_reaches(TalusWorld *world, const TalusDetectOptions *options,
+                                     const TalusSolvedMotions *motions);
+/* True if the bodies of this rank are where the present halo expects them, so that it needs no further bodies for their
+ * sake. */
+bool talus_ranks_halo_serves(const TalusWorld *world, const TalusDetectOptions *options,
+                             const TalusSolvedMotions *motions);
 
 /* ---- record.c ---- */
 /* Writes the body in `slot`, without solved motions, which become 0. */
 void talus_body_pack(const TalusWorld *world, int slot, TalusBodyRecord *out);
-/* Writes the record to `slot`, which the arrays have, but for the solved motions. Fails if memory for its force is
- * lacking. */
+/* Writes the record to `slot`, which the arrays have, but for forces and solved motions. */
+void talus_body_store(struct TalusBodies *bodies, const TalusBodyRecord *record, int slot);
+/* The same for a world, with the force. Fails if memory for the force is lacking. */
 TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *record, int slot);
 
 #endif

@@ -90,6 +90,7 @@ TalusStatus talus_world_gather(TalusWorld *world, TalusWorld **out)
         status = copy_without_bodies(world, out);
         TALUS_THEN(status, fill_whole(*out, world));
     }
+    talus_ranks_release_messages(&world->ranks);
     status = talus_comm_agree(comm, status);
     if (status != TALUS_OK) {
         talus_world_destroy(*out);
