@@ -329,14 +329,6 @@ static TalusStatus find_joint(const TalusWorld *world, TalusJointId id, TalusJoi
     return TALUS_OK;
 }
 
-/* Removes the joint at `index` from the list and releases its name. */
-static void drop_joint(TalusJoints *joints, int index)
-{
-    TalusJoint *joint = &joints->joint[index];
-    talus_release((char *)joint->def.name);
-    memmove(joint, joint + 1, (size_t)(--joints->count - index) * sizeof *joint);
-}
-
 TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
 {
     TalusJoint *joint = NULL;
@@ -344,17 +336,8 @@ TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
     const TalusJointDef *def = &joint->def;
     if (excludes_collision(def))
         talus_bodies_include(world, def->a, def->b);
-    drop_joint(&world->joints, (int)(joint - world->joints.joint));
+    talus_joints_drop(&world->joints, (int)(joint - world->joints.joint));
     return TALUS_OK;
-}
-
-void talus_joints_forget_body(TalusWorld *world, TalusBodyId id)
-{
-    TalusJoints *joints = &world->joints;
-    for (int i = joints->count - 1; talus_world_is_dealt(world) && i >= 0; i--)
-        if (joints->joint[i].def.a.number == id.number ||
-            joints->joint[i].def.b.number == id.number)
-            drop_joint(joints, i);
 }
 
 void talus_joints_clear(TalusWorld *world)
@@ -375,7 +358,7 @@ static void drop_dead_joints(TalusWorld *world)
 {
     for (int i = world->joints.count - 1; i >= 0; i--)
         if (!talus_joint_lives(world, &world->joints.joint[i]))
-            drop_joint(&world->joints, i);
+            talus_joints_drop(&world->joints, i);
 }
 
 void talus_joints_begin_step(TalusWorld *world)

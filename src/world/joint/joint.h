@@ -124,8 +124,6 @@ static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *
 /* Checks a joint that was read from a saved state. */
 TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
-/* On several ranks: drops the joints of a body that a call has removed, on all ranks. */
-void talus_joints_forget_body(TalusWorld *world, TalusBodyId id);
 /* Copy warm_start of all joints to warm_start_backup, and back. No joint may be added or removed in between. */
 TalusStatus talus_joints_snapshot(TalusWorld *world);
 void talus_joints_rollback(TalusWorld *world);
@@ -137,6 +135,12 @@ void talus_joints_finish_step(TalusWorld *world, double h);
 /* Writes the slots of bodies a and b of the first `limit` joints that are alive, -1 for the fixed world. `pairs` may be
  * NULL. Returns the number of all joints that are alive. */
 int talus_joints_list_pairs(const TalusWorld *world, int (*pairs)[2], int limit);
+
+/* ---- joint_drop.c ---- */
+/* Removes the joint at `index` from the list and releases its name. */
+void talus_joints_drop(TalusJoints *joints, int index);
+/* On several ranks: drops the joints of a body that a call has removed, on all ranks. */
+void talus_joints_forget_body(TalusWorld *world, TalusBodyId id);
 
 /* ---- joint_pose.c ---- */
 /* Computes the geometry of a joint from the poses of its bodies. */
