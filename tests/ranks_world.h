@@ -140,6 +140,51 @@ static inline TalusStepInfo compare_ranks(const char *name, MakeWorldFn *make, A
     return last;
 }
 
+/* Every rank makes the whole world and some steps of it; then it is divided, makes as many steps, and is gathered on rank
+ * 0, where it makes as many again. */
+static inline TalusStatus divide_and_gather(TalusComm *comm, void *context)
+{
+    Run *run = context;
+    TalusWorldDef def = talus_world_def_default();
+    TalusWorld *world = NULL, *whole = NULL;
+    def.threads = run->threads;
+    def.solver = "apgd";
+    TalusStatus status = run->make(&def, &world);
+    for (int k = 0; status == TALUS_OK && k < run->steps; k++)
+        status = talus_world_step(world, NULL);
+    status = status == TALUS_OK && comm ? talus_world_divide(world, comm) : status;
+    for (int k = 0; status == TALUS_OK && k < run->steps; k++)
+        status = make_step(comm, world, run, k);
+    status = status == TALUS_OK && comm ? talus_world_gather(world, &whole) : status;
+    TalusWorld *last = comm ? whole : world;
+    for (int k = run->steps; status == TALUS_OK && last && k < 2 * run->steps; k++)
+        status = make_step(NULL, last, run, k);
+    talus_world_destroy(world);
+    talus_world_destroy(whole);
+    return status;
+}
+
+/* Divides and gathers a world on 2, 3 and 5 ranks, and compares each step with that of a world that stays whole. */
+static inline void compare_parts(const char *name, MakeWorldFn *make, int steps)
+{
+    static const int ranks[] = {0, 2, 3, 5};
+    enum { PARTS = sizeof ranks / sizeof *ranks };
+    Run *run = calloc(PARTS, sizeof *run);
+    for (int k = 0; k < PARTS; k++) {
+        run[k].make = make;
+        run[k].steps = steps;
+        run[k].threads = 1;
+        CHECK_OK(k == 0 ? divide_and_gather(NULL, &run[k])
+                        : talus_ranks_run(ranks[k], divide_and_gather, &run[k]));
+        for (int s = 0; s < 2 * steps; s++)
+            if (!steps_same(&run[k], &run[0], s)) {
+                printf("# %s: step %d of parts on %d ranks differs\n", name, s + 1, ranks[k]);
+                break;
+            }
+    }
+    free(run);
+}
+
 /* ---- parts of worlds ---- */
 
 /* Adds a floor and four walls around [0, side]^2. */

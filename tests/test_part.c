@@ -33,7 +33,8 @@ typedef struct Result {
     double *gamma; /* [size] of the whole problem */
 } Result;
 
-static bool is_first; /* this process has the results, set by main */
+static bool is_first;           /* this process has the results, set by main */
+static int short_solve = SHORT; /* iterations; fewer under mpirun */
 
 /* A solve of parts. */
 typedef struct Job {
@@ -161,7 +162,7 @@ TEST(spheres_on_ranks_of_threads)
     TestProblem p = make_heap(&(HeapOptions){41, 10, 10, 9, 0.4, 1e-3, 0.0});
     TalusSolveOptions options = talus_solve_options_default();
     put_in_order(&p);
-    options.max_iterations = SHORT;
+    options.max_iterations = short_solve;
     compare_all("spheres", &p, TALUS_LAW_CCP, &options);
     free_test_problem(&p);
 }
@@ -171,7 +172,7 @@ TEST(exact_friction_on_ranks_of_threads)
     TestProblem p = make_heap(&(HeapOptions){42, 10, 10, 8, 0.4, 1e-3, 0.0});
     TalusSolveOptions options = talus_solve_options_default();
     put_in_order(&p);
-    options.max_iterations = SHORT;
+    options.max_iterations = short_solve;
     compare_all("coulomb", &p, TALUS_LAW_COULOMB, &options);
     free_test_problem(&p);
 }
@@ -185,7 +186,7 @@ TEST(single_precision_on_ranks_of_threads)
     put_in_order(&p);
     options.reference_speed = 0.05;
     options.tolerance = 1e-4 * options.reference_speed;
-    options.max_iterations = CONVERGE;
+    options.max_iterations = 20 * short_solve;
     REQUIRE_OK(talus_problem_create(&p.def, NULL, &whole));
     compare_solves("single", whole, "apgd", &options);
     compare_solves("single", whole, "lbfgs-fb", &options);
@@ -201,7 +202,7 @@ TEST(bodies_of_any_shape_on_ranks_of_threads)
     TestProblem q = make_heap(&(HeapOptions){45, 10, 10, 8, 0.0, 0.0, 0.3});
     TalusSolveOptions options = talus_solve_options_default();
     put_in_order(&p);
-    options.max_iterations = SHORT;
+    options.max_iterations = short_solve;
     compare_all("general", &p, TALUS_LAW_CCP, &options);
     compare_all("frictionless", &q, TALUS_LAW_CCP, &options);
     free_test_problem(&p);
@@ -318,7 +319,7 @@ TEST(ranks_without_bodies_of_threads)
 {
     TestProblem all[EXTRACTED_PROBLEMS];
     TalusSolveOptions options = talus_solve_options_default();
-    options.max_iterations = SHORT;
+    options.max_iterations = short_solve;
     make_extracted(all);
     for (int i = 0; i < EXTRACTED_PROBLEMS; i++) {
         TalusProblem *whole;
@@ -474,6 +475,7 @@ TEST(shares_have_about_equal_weight)
 int main(void)
 {
     is_first = is_first_process();
+    short_solve = talus_mpi_is_launched() ? 6 : SHORT;
     RUN(spheres_on_ranks_of_threads);
     RUN(exact_friction_on_ranks_of_threads);
     RUN(single_precision_on_ranks_of_threads);

@@ -7,7 +7,7 @@ static const int grid[][2] = {{3, 2}};
 #else
 static const int grid[][2] = {{1, 2}, {2, 1}, {3, 2}, {5, 1}};
 #endif
-enum { GRID = sizeof grid / sizeof *grid, LOOKS = 3, STEPS = 5, RANKS = 5, ROOM = 2000 };
+enum { GRID = sizeof grid / sizeof *grid, LOOKS = 4, STEPS = 5, RANKS = 5, ROOM = 2000 };
 
 /* A body as callers see it. */
 typedef struct Seen {
@@ -116,7 +116,7 @@ typedef struct Looks {
     Look (*look)[LOOKS]; /* [ranks] */
 } Looks;
 
-/* Looks at the start, after steps, and after bodies have been added and removed. */
+/* Looks at the start, after steps, after bodies have been added and removed, and after the worst overlap is excluded. */
 static TalusStatus look_around(TalusComm *comm, void *context)
 {
     Looks *looks = context;
@@ -136,12 +136,15 @@ static TalusStatus look_around(TalusComm *comm, void *context)
         if (k % 37 != 10) /* not removed before */
             status = talus_world_remove_body(world, (TalusBodyId){k});
     status = status == TALUS_OK ? look_at_world(world, &look[2]) : status;
+    if (status == TALUS_OK)
+        status = talus_world_exclude(world, look[2].overlap.a, look[2].overlap.b);
+    status = status == TALUS_OK ? look_at_world(world, &look[3]) : status;
     uint64_t hash = 0;
     if (status == TALUS_OK) {
         status = talus_world_step(world, NULL); /* looking has changed nothing */
         hash = talus_world_hash(world);
     }
-    look[2].strong ^= (int)hash;
+    look[3].strong ^= (int)hash;
     talus_world_destroy(world);
     return status;
 }

@@ -12,7 +12,8 @@ enum {
     WIDE = 13,
     LAYERS = 3,
     COLUMNS = WIDE * WIDE,
-    STEPS = 44
+    STEPS = 44,
+    SWEEP_STEPS = 32
 };
 
 /* m: half the edge of a box, distance of columns. */
@@ -107,8 +108,47 @@ TEST(columns_sleep_and_wake_alike_on_any_ranks)
     CHECK(last.asleep < LAYERS * COLUMNS);
 }
 
+TEST(sleeping_columns_are_divided_and_gathered)
+{
+    compare_parts("columns", make_columns, 12);
+}
+
+/* Columns, and a driven box that sweeps some of them away, with a probe of a region. */
+static TalusStatus make_swept(TalusWorldDef *def, TalusWorld **world)
+{
+    const TalusShapeDef shape = {.kind = TALUS_SHAPE_BOX, .half = {HALF, 2.0 * HALF, HALF}};
+    const TalusVec3 at = {-0.06, 5.0 * APART, 3.0 * HALF};
+    const TalusProbeDef probe = {.name = "middle",
+                                 .kind = TALUS_PROBE_REGION,
+                                 .lo = {0.05, 0.05, 0.0},
+                                 .hi = {0.25, 0.25, 0.1}};
+    TalusBodyBatch batch = talus_body_batch_default();
+    TalusDriveDef drive = talus_drive_def_default();
+    TalusBodyId id;
+    drive.velocity = (TalusVec3){0.7, 0.0, 0.0};
+    drive.start = 0.05;
+    drive.stop = 0.2;
+    batch.count = 1;
+    batch.fixed = true;
+    batch.position = &at;
+    TalusStatus status = make_columns(def, world);
+    status = status == TALUS_OK ? talus_world_add_shape(*world, &shape, &batch.shape) : status;
+    status = status == TALUS_OK ? talus_world_add_bodies(*world, &batch, &id) : status;
+    status = status == TALUS_OK ? talus_world_set_drive(*world, id, &drive) : status;
+    return status == TALUS_OK ? talus_world_add_probe(*world, &probe, NULL) : status;
+}
+
+TEST(a_driven_body_wakes_columns_alike_on_any_ranks)
+{
+    TalusStepInfo last = compare_ranks("swept", make_swept, NULL, SWEEP_STEPS, grid, GRID);
+    CHECK(last.asleep > 100);
+    CHECK(last.contacts > 20);
+}
+
 int main(void)
 {
     RUN(columns_sleep_and_wake_alike_on_any_ranks);
+    RUN(sleeping_columns_are_divided_and_gathered);
+    RUN(a_driven_body_wakes_columns_alike_on_any_ranks);
     return talus_test_result();
 }

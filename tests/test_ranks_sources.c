@@ -122,6 +122,11 @@ TEST(a_stream_through_periodic_space_has_the_same_bits_on_any_ranks)
     compare_ranks("periodic stream", make_periodic_stream, NULL, STEPS / 3, few, FEW);
 }
 
+TEST(a_stream_is_divided_and_gathered)
+{
+    compare_parts("stream", make_stream, STEPS / 3);
+}
+
 /* ---- steps that fail ---- */
 
 static TalusStatus make_strict(TalusWorldDef *def, TalusWorld **world)
@@ -290,6 +295,7 @@ int main(void)
 {
     RUN(a_stream_over_a_table_into_sinks_has_the_same_bits_on_any_ranks);
     RUN(a_stream_through_periodic_space_has_the_same_bits_on_any_ranks);
+    RUN(a_stream_is_divided_and_gathered);
     RUN(a_step_that_fails_is_undone_on_all_ranks);
     RUN(bodies_are_pushed_and_removed_alike_on_any_ranks);
     RUN(all_ranks_refuse_alike_what_no_body_can_do);

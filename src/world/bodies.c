@@ -352,8 +352,9 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
         talus_world_drop_impulses(world, slot);
         talus_slot_remove(world, slot, &exchange);
     } else {
-        talus_ranks_forget_body(world, id);
+        world->ranks.elsewhere--;
     }
+    talus_ranks_forget_body(world, id);
     talus_exchange_book(world, &exchange);
     return TALUS_OK;
 }

@@ -93,7 +93,7 @@ TalusStatus talus_probes_request_sums(TalusWorld *world)
     for (int i = 0; i < world->probes; i++) {
         const TalusProbeDef *def = &world->probe[i].def;
         bool region = def->kind == TALUS_PROBE_REGION;
-        int slot = region ? -1 : talus_ranks_slot_here(world, def->body);
+        int slot = region ? -1 : talus_ranks_slot_near(world, def->body);
         if (!region && slot < 0 && !talus_world_is_dealt(world))
             continue; /* removed: the value stays 0 */
         staging->probe[staging->count] =

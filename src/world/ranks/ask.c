@@ -19,16 +19,6 @@ TalusStatus talus_ranks_find_body(const TalusWorld *world, TalusBodyId id, int *
     return talus_reject("body %" PRIu64 ": there is no such body now", id.number);
 }
 
-int talus_ranks_slot_here(const TalusWorld *world, TalusBodyId id)
-{
-    const int own = world->bodies.counts.slots;
-    int slot = talus_slot_of(world, id);
-    for (int k = 0; slot < 0 && k < world->ranks.halo; k++)
-        if (world->bodies.id[own + k] == id.number)
-            slot = own + k;
-    return slot;
-}
-
 bool talus_ranks_body_is_dynamic(const TalusWorld *world, int slot)
 {
     return talus_comm_any(world->ranks.comm,
@@ -44,9 +34,14 @@ void talus_ranks_take_from_owner(const TalusWorld *world, int slot, double *valu
 
 void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id)
 {
-    TalusListSlots *list = &world->ranks.list;
-    world->ranks.elsewhere--;
+    TalusRanks *ranks = &world->ranks;
+    TalusListSlots *list = &ranks->list;
+    int64_t kept = 0;
     for (int k = 0; k < list->halo; k++)
         if (list->id[k] == id.number)
             list->id[k] = 0; /* no body */
+    for (int64_t k = 0; k < ranks->contacts; k++)
+        if (ranks->contact[k].a != id.number && ranks->contact[k].b != id.number)
+            ranks->contact[kept++] = ranks->contact[k];
+    ranks->contacts = kept;
 }

@@ -634,8 +634,7 @@ static int compare_contacts(const void *a, const void *b)
     return (x->feature > y->feature) - (x->feature < y->feature);
 }
 
-/* Sorts the contacts that have come with bodies, and removes those that two ranks have sent. */
-static void sort_contacts(TalusRanks *ranks)
+void talus_ranks_sort_contacts(TalusRanks *ranks)
 {
     int64_t kept = 0;
     if (ranks->contacts > 0)
@@ -679,7 +678,7 @@ TalusStatus talus_ranks_put_contacts(TalusWorld *world)
     TalusContactList list = {0};
     Place *place = sort_places(world, 0, slots);
     TalusStatus status = place ? TALUS_OK : TALUS_ERR_MEMORY;
-    sort_contacts(ranks);
+    talus_ranks_sort_contacts(ranks);
     TALUS_THEN(status, TALUS_ALLOC(list.contact, count, "contacts"));
     TALUS_THEN(status, TALUS_ALLOC(list.arms, count, "contacts"));
     TALUS_THEN(status, TALUS_ALLOC(list.impulse, count, "contacts"));

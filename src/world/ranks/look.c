@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "world/contacts.h"
+#include "world/ids.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -78,14 +79,14 @@ static uint64_t listed_body(const TalusWorld *world, uint32_t slot)
     return id <= b->counts.detected ? id : 0;
 }
 
-/* Sets *out to the contacts whose first bodies this rank owns, in an array that the caller releases. */
-static TalusStatus pack_contacts(const TalusWorld *world, TalusSharedContact **out, int *count)
+/* Sets *out to the contacts of the engine's list whose first bodies this rank owns, in an array that the caller
+ * releases. */
+static TalusStatus pack_listed(const TalusWorld *world, TalusSharedContact **out, int *count)
 {
     const TalusContactList *list = talus_world_contacts(world);
     const int fixed_end = list->sphere_sphere + list->sphere_fixed;
-    *count = 0;
     TALUS_TRY(TALUS_ALLOC(*out, (size_t)list->count + 1, "contacts"));
-    for (int i = 0; i < list->count && !world->ranks.moved; i++) {
+    for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
         const uint64_t b = listed_body(world, c->b);
         if ((int)c->a >= world->ranks.list.own || listed_body(world, c->a) == 0 || b == 0)
@@ -98,6 +99,43 @@ static TalusStatus pack_contacts(const TalusWorld *world, TalusSharedContact **o
         shared->at = i;
     }
     return TALUS_OK;
+}
+
+/* The same of the contacts that have come with bodies and are not in the list yet. */
+static TalusStatus pack_waiting(TalusWorld *world, TalusSharedContact **out, int *count)
+{
+    const TalusRanks *ranks = &world->ranks;
+    const TalusBodies *b = &world->bodies;
+    talus_ranks_sort_contacts(&world->ranks);
+    TALUS_TRY(TALUS_ALLOC(*out, (size_t)ranks->contacts + 1, "contacts"));
+    for (int64_t i = 0; i < ranks->contacts; i++) {
+        const TalusContactRecord *c = &ranks->contact[i];
+        const int a = talus_slot_of(world, (TalusBodyId){c->a});
+        if (a < 0)
+            continue;
+        const TalusVec3 arm = c->run == 2 ? c->arms.a : talus_scale(b->radius[a], c->normal);
+        TalusSharedContact *shared = &(*out)[(*count)++];
+        memset(shared, 0, sizeof *shared); /* padding, too: it is sent */
+        shared->state = (TalusContactState){
+            .a = {c->a},
+            .b = {c->b},
+            .point = talus_madd(talus_add(b->position[a], arm), 0.5 * c->gap, c->normal),
+            .normal = c->normal,
+            .impulse = c->impulse,
+            .gap = c->gap};
+        shared->impulse = talus_dot(c->impulse, c->normal);
+        shared->run = c->run;
+        shared->at = (int32_t)i;
+    }
+    return TALUS_OK;
+}
+
+static TalusStatus pack_contacts(const TalusWorld *world, TalusSharedContact **out, int *count)
+{
+    *count = 0;
+    if (world->ranks.moved) /* sorting what waits changes nothing that is seen */
+        return pack_waiting((TalusWorld *)world, out, count);
+    return pack_listed(world, out, count);
 }
 
 /* All contacts of one first body come from one rank. */
@@ -154,11 +192,17 @@ TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedCont
 static TalusStatus copy_bodies(TalusWorld *copy)
 {
     const TalusBodies from = copy->bodies;
+    const TalusRanks from_ranks = copy->ranks;
     const size_t slots = (size_t)from.counts.slots, size = (size_t)talus_comm_size(copy->def.comm);
-    copy->bodies = (TalusBodies){0};
+    /* the world's own list of ids */
+    copy->bodies =
+        (TalusBodies){.displaced = from.displaced, .displaced_count = from.displaced_count};
     copy->forces = (TalusForces){0};
     copy->sleep = (TalusSleep){0};
-    copy->ranks = (TalusRanks){.comm = copy->ranks.comm};
+    copy->filters.excluded = NULL;
+    copy->ranks = (TalusRanks){.comm = from_ranks.comm,
+                               .exclusion = from_ranks.exclusion,
+                               .exclusions = from_ranks.exclusions};
     TALUS_TRY(TALUS_ALLOC(copy->ranks.to, size, "ranks"));
     TALUS_TRY(TALUS_ALLOC(copy->ranks.from, size, "ranks"));
     TALUS_TRY(talus_bodies_reserve(&copy->bodies, slots + 1));
@@ -187,9 +231,12 @@ TalusStatus talus_ranks_copy_with_halo(const TalusWorld *world, TalusWorld **out
 
 void talus_ranks_drop_copy(TalusWorld *copy)
 {
+    copy->bodies.displaced = NULL; /* the world's own */
     talus_bodies_clear(&copy->bodies);
     talus_forces_clear(copy);
     talus_sleep_clear(copy);
+    talus_release(copy->filters.excluded);
+    copy->ranks.exclusion = NULL; /* the world's own */
     talus_ranks_clear(&copy->ranks);
     talus_release(copy);
 }

@@ -77,6 +77,11 @@ typedef struct TalusListSlots {
     uint64_t *id; /* [halo] */
 } TalusListSlots;
 
+/* Who owns new bodies. */
+typedef struct TalusNewOwners {
+    uint64_t block; /* of the newest number */
+    int owner;      /* of this block */
+} TalusNewOwners;
 /* The copy of another rank's body. */
 typedef struct TalusNearBody {
     uint64_t id;
@@ -88,12 +93,6 @@ typedef struct TalusExclusion {
     uint64_t id[2];
     int count;
 } TalusExclusion;
-
-/* Who owns new bodies. */
-typedef struct TalusNewOwners {
-    uint64_t block; /* of the newest number */
-    int owner;      /* of this block */
-} TalusNewOwners;
 
 typedef struct TalusRanks {
     TalusComm *comm;   /* NULL: the world is whole */
@@ -142,6 +141,17 @@ static inline uint64_t talus_number_block(uint64_t number)
 /* Returns the rank that owns the new body with this number; numbers come in ascending order. */
 int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number);
 
+/* ---- ask.c ---- all ranks call these together; a world that is whole gets its own answer */
+/* Sets *slot to the slot of the living body with this id, -1 if another rank owns it; fails on all ranks if there is
+ * none. */
+TalusStatus talus_ranks_find_body(const TalusWorld *world, TalusBodyId id, int *slot);
+/* True if the body that talus_ranks_find_body has found is free or asleep; `slot` as found. */
+bool talus_ranks_body_is_dynamic(const TalusWorld *world, int slot);
+/* Replaces *value on all ranks by that of the owner, for which slot >= 0. */
+void talus_ranks_take_from_owner(const TalusWorld *world, int slot, double *value);
+/* Drops the contacts of a body that is removed from those that other ranks' bodies have here. */
+void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id);
+
 /* ---- near.c ---- */
 /* Gets the body with this id from the rank that has it; all ranks call this together. Fails on all of them if there is no
  * such body. A whole world has all bodies. */
@@ -168,19 +178,6 @@ void talus_ranks_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 /* After the halo has changed: sets TalusFilters.excluded to the pairs of which this rank has both bodies. */
 TalusStatus talus_ranks_place_exclusions(TalusWorld *world);
 
-/* ---- ask.c ---- all ranks call these together; a world that is whole gets its own answer */
-/* Sets *slot to the slot of the living body with this id, -1 if another rank owns it; fails on all ranks if there is
- * none. */
-TalusStatus talus_ranks_find_body(const TalusWorld *world, TalusBodyId id, int *slot);
-/* Returns the slot of the body with this id, or of its copy in the halo; -1: it is not here. Asks no other rank. */
-int talus_ranks_slot_here(const TalusWorld *world, TalusBodyId id);
-/* True if the body that talus_ranks_find_body has found is free or asleep; `slot` as found. */
-bool talus_ranks_body_is_dynamic(const TalusWorld *world, int slot);
-/* Replaces *value on all ranks by that of the owner, for which slot >= 0. */
-void talus_ranks_take_from_owner(const TalusWorld *world, int slot, double *value);
-/* Another rank removes a body: counts it, and drops it from the contact list. */
-void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id);
-
 /* ---- deal.c ---- */
 /* Sets the numbers of bodies that this rank owns and of contacts that it computes. */
 void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts);
@@ -202,6 +199,8 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox);
 /* Before a detection: makes the halo anew, and gives the contacts of the engine's list the slots that their bodies now
  * have. */
 TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *options);
+/* Sorts the contacts that have come with bodies, and removes those that two ranks have sent. */
+void talus_ranks_sort_contacts(TalusRanks *ranks);
 /* Gives the engine the contacts that have come with bodies (TalusRanks.contact). Those of bodies that are not here are
  * left out. */
 TalusStatus talus_ranks_put_contacts(TalusWorld *world);

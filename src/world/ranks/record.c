@@ -10,9 +10,8 @@ static void pack_sleep(const TalusWorld *world, int slot, TalusBodyRecord *out)
     if (slot >= s->slots)
         return;
     out->calm = s->calm[slot];
-    if (talus_slot_is_asleep(&world->bodies, slot))
-        out->island =
-            talus_world_is_dealt(world) ? s->label[slot] : world->bodies.id[s->island[slot]];
+    if (talus_slot_is_asleep(&world->bodies, slot) && talus_world_is_dealt(world))
+        out->island = s->label[slot];
 }
 
 /* Also for slots of the halo, which talus_sleep_reserve does not count. */

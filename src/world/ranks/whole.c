@@ -14,34 +14,16 @@ static int owner_in_turn(uint64_t block, int ranks)
     return (int)(block % (uint64_t)ranks);
 }
 
-/* Refuses a world with what several ranks cannot do yet. */
-static TalusStatus check_parts(const TalusWorld *world)
-{
-    const TalusSources *s = &world->sources;
-    const struct {
-        const char *what;
-        int count;
-    } list[] = {{"probes", world->probes},
-                {"sinks", s->sinks},
-                {"emitters", s->emitters},
-                {"delayed bodies", s->pendings},
-                {"sleeping bodies", world->def.sleep_speed > 0.0}};
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
-        if (list[i].count > 0)
-            TALUS_TRY(talus_ranks_refuse(world, list[i].what));
-    return TALUS_OK;
-}
-
 TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm)
 {
     TalusRanks *ranks = &world->ranks;
     if (talus_world_is_dealt(world))
         return talus_reject("world: it is divided among ranks already");
+    talus_sleep_name_islands(world);
     world->def.comm = comm;
     TALUS_TRY(talus_ranks_init(world));
     if (!ranks->comm)
         return TALUS_OK;
-    TALUS_TRY(check_parts(world));
     TALUS_TRY(talus_ranks_divide_references(world));
     ranks->list.own = world->bodies.counts.slots;
     const int64_t all = world->bodies.counts.living;
@@ -73,6 +55,7 @@ static TalusStatus fill_whole(TalusWorld *whole, const TalusWorld *part)
     whole->bodies.counts.detected = part->bodies.counts.detected;
     TALUS_TRY(talus_ranks_take_all(whole, &part->ranks.inbox));
     whole->ranks.elsewhere = 0;
+    talus_sleep_place_islands(whole);
     whole->overlap = part->overlap;
     TALUS_TRY(talus_ranks_put_contacts(whole));
     return talus_ranks_copy_references(part, whole);

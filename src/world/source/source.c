@@ -115,10 +115,11 @@ TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const Talu
         return talus_reject("bodies: time is %g; expected seconds", time);
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->pendings;
-    TALUS_TRY(TALUS_GROW(s->pending, n + 1, n, "delayed bodies"));
+    TALUS_TRY(
+        talus_comm_agree(world->ranks.comm, TALUS_GROW(s->pending, n + 1, n, "delayed bodies")));
     TalusPending *pending = &s->pending[n];
     *pending = (TalusPending){.time = time};
-    TalusStatus status = copy_batch(batch, &pending->batch);
+    TalusStatus status = talus_comm_agree(world->ranks.comm, copy_batch(batch, &pending->batch));
     if (status != TALUS_OK)
         talus_pending_clear(pending);
     else
@@ -188,11 +189,11 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
     TALUS_TRY(check_emitter(world, def));
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->emitters;
-    TALUS_TRY(TALUS_GROW(s->emitter, n + 1, n, "emitters"));
-    TalusEmitter *e = &s->emitter[n];
-    *e = (TalusEmitter){.def = *def, .rng = talus_rng_from_seed(def->seed)};
-    TALUS_TRY(talus_world_require_sphere_shape(world, def->radius_max, &e->shape));
-    s->emitters++;
+    TalusEmitter e = {.def = *def, .rng = talus_rng_from_seed(def->seed)};
+    TalusStatus status = TALUS_GROW(s->emitter, n + 1, n, "emitters");
+    TALUS_THEN(status, talus_world_require_sphere_shape(world, def->radius_max, &e.shape));
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, status));
+    s->emitter[s->emitters++] = e;
     return TALUS_OK;
 }
 
@@ -205,7 +206,7 @@ TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
                             axis, below);
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->sinks;
-    TALUS_TRY(TALUS_GROW(s->sink, n + 1, n, "sinks"));
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, TALUS_GROW(s->sink, n + 1, n, "sinks")));
     s->sink[s->sinks++] = (TalusSink){axis, below};
     return TALUS_OK;
 }

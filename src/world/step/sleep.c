@@ -13,6 +13,7 @@
  * On several ranks islands have bodies of several ranks. Their numbers name islands, and what disturbs one is told to
  * all ranks. */
 #include "world/step/sleep.h"
+#include "world/ids.h"
 #include "world/state.h"
 #include "world/step/wake.h"
 
@@ -55,6 +56,22 @@ void talus_sleep_clear(TalusWorld *world)
     TALUS_RELEASE(world->sleep.calm, world->sleep.island, world->sleep.label, world->sleep.restless,
                   world->sleep.driven, world->sleep.jointed, world->sleep.woken);
     world->sleep = (TalusSleep){0};
+}
+
+void talus_sleep_name_islands(TalusWorld *world)
+{
+    TalusSleep *s = &world->sleep;
+    for (int i = 0; i < s->slots; i++)
+        if (talus_slot_is_asleep(&world->bodies, i))
+            s->label[i] = world->bodies.id[s->island[i]];
+}
+
+void talus_sleep_place_islands(TalusWorld *world)
+{
+    TalusSleep *s = &world->sleep;
+    for (int i = 0; i < s->slots; i++)
+        if (talus_slot_is_asleep(&world->bodies, i))
+            s->island[i] = talus_slot_of(world, (TalusBodyId){s->label[i]});
 }
 
 /* ---- waking ---- */

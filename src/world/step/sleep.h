@@ -30,6 +30,9 @@ typedef struct TalusSleep {
 
 /* Extends the arrays to all slots; the count `calm` of new slots is 0. No effect if sleep is off. */
 TalusStatus talus_sleep_reserve(TalusWorld *world);
+/* A whole world becomes a part: sets `label` from `island`. A part becomes a whole: sets `island` from `label`. */
+void talus_sleep_name_islands(TalusWorld *world);
+void talus_sleep_place_islands(TalusWorld *world);
 /* After a detection: wakes islands that have a contact with a body whose count `calm` is 0, or that a moving driven
  * body may reach. *woken: true if some island was woken. */
 TalusStatus talus_sleep_wake_disturbed(TalusWorld *world, bool *woken);
