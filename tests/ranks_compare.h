@@ -20,7 +20,7 @@ static const int compared[][2] = {{1, 1}, {3, 2}};
 enum { COMPARED_STEPS = 6 };
 #else
 static const int compared[][2] = {{1, 1}, {1, 2}, {2, 1}, {3, 2}, {5, 1}};
-enum { COMPARED_STEPS = 16 };
+enum { COMPARED_STEPS = 12 };
 #endif
 enum {
     COMPARED = sizeof compared / sizeof *compared,
@@ -86,6 +86,7 @@ static inline bool same_info(const TalusStepInfo *a, const TalusStepInfo *b)
 {
     bool same = CHECK_INT(a->contacts, b->contacts);
     same &= CHECK_INT(a->bodies, b->bodies);
+    same &= CHECK_INT(a->asleep, b->asleep);
     same &= CHECK_INT(a->projection_fallbacks, b->projection_fallbacks);
     same &= CHECK_INT(a->solve.iterations, b->solve.iterations);
     same &= CHECK_INT(a->solve.outcome, b->solve.outcome);

@@ -111,7 +111,7 @@ static TalusStatus make_mill(TalusWorldDef *def, TalusWorld **world)
 
 TEST(a_driven_mesh_has_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"mill", make_mill, NULL, COMPARED_STEPS / 2};
+    const RanksCase of = {"mill", make_mill, NULL, COMPARED_STEPS};
     TalusStepInfo last = compare_case(&of);
     CHECK(last.contacts > 100);
     CHECK(last.ledger.driven != 0.0);

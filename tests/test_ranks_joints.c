@@ -170,6 +170,8 @@ static TalusStatus change_cart(TalusWorld *world, int k)
     def.damping = 1.0;
     def.point = talus_vec3(0.0, 0.0, 0.14);
     def.point_b = talus_vec3(0.05, 0.0, 0.05);
+    if (k == 10)
+        return talus_world_remove_body(world, (TalusBodyId){2}); /* the chassis */
     return k == 7 ? talus_world_add_joint(world, &def, NULL) : TALUS_OK;
 }
 
@@ -312,6 +314,52 @@ TEST(ropes_in_a_heap_have_the_same_bits_on_any_ranks)
     CHECK(compare_case(&of).contacts > 100);
 }
 
+/* ---- machines beside bodies that sleep ---- */
+
+enum { ROWS = 15, COLUMNS = 20, REST_STEPS = 24 };
+
+/* One layer of spheres that come to rest; those that are not joined in pairs fall asleep. */
+static TalusStatus make_sleepers(TalusWorldDef *def, TalusWorld **world)
+{
+    const Grains grains = {.shape = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01},
+                           .across = {COLUMNS, ROWS, 1},
+                           .lo = {0.0, 0.0, -0.0023},
+                           .spacing = 0.025,
+                           .radius = 0.01};
+    def->sleep_speed = 0.5;
+    def->sleep_steps = 4;
+    TRY(talus_world_create(def, world));
+    TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
+    TRY(add_grains(*world, &grains, NULL));
+    for (int k = 0; k + 1 < ROWS * COLUMNS; k += 5) {
+        const TalusBodyId a = {(uint64_t)k + 2}, b = {(uint64_t)k + 3};
+        const TalusVec3 between = {(k % COLUMNS + 1) * grains.spacing,
+                                   (k / COLUMNS + 0.5) * grains.spacing, 0.01};
+        TRY(join(*world, talus_joint_def_default(), TALUS_JOINT_BALL, a, b, between));
+    }
+    return TALUS_OK;
+}
+
+/* Wakes bodies by a new joint, one that goes, and a body that goes. */
+static TalusStatus wake_some(TalusWorld *world, int k)
+{
+    const TalusVec3 between = {0.25, 0.1, 0.01};
+    if (k == REST_STEPS - 8)
+        return join(world, talus_joint_def_default(), TALUS_JOINT_BALL, (TalusBodyId){12},
+                    (TalusBodyId){282}, between);
+    if (k == REST_STEPS - 5)
+        return talus_world_remove_joint(world, (TalusJointId){2});
+    return k == REST_STEPS - 3 ? talus_world_remove_body(world, (TalusBodyId){257}) : TALUS_OK;
+}
+
+TEST(bodies_beside_machines_sleep_alike_on_any_ranks)
+{
+    const RanksCase rest = {"sleepers", make_sleepers, NULL, REST_STEPS - 8};
+    const RanksCase of = {"woken", make_sleepers, wake_some, REST_STEPS};
+    CHECK(compare_case(&rest).asleep > 100);
+    compare_case(&of);
+}
+
 /* ---- calls that are wrong ---- */
 
 static TalusStatus call_wrongly(TalusComm *comm, void *context)
@@ -357,6 +405,7 @@ int main(void)
     RUN(a_driven_chain_has_the_same_bits_on_any_ranks);
     RUN(machines_that_fall_back_have_the_same_bits_on_any_ranks);
     RUN(ropes_in_a_heap_have_the_same_bits_on_any_ranks);
+    RUN(bodies_beside_machines_sleep_alike_on_any_ranks);
     RUN(wrong_calls_fail_on_all_ranks);
     return talus_test_result();
 }

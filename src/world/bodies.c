@@ -347,6 +347,7 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_wake_all(world);
     talus_body_clear_drive(world, id);
+    talus_joints_forget_body(world, id);
     if (slot >= 0) {
         talus_world_drop_impulses(world, slot);
         talus_slot_remove(world, slot, &exchange);

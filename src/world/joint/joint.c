@@ -263,7 +263,7 @@ static TalusStatus fetch_bodies_of(TalusWorld *world, const TalusJointDef *def)
     return talus_joints_fetch_bodies(world, more);
 }
 
-/* Wakes a body, whichever rank owns it; 0: the fixed world. */
+/* Wakes a body; 0: the fixed world. All ranks call this together. */
 static void wake_body(TalusWorld *world, TalusBodyId id)
 {
     if (id.number != 0)
@@ -329,14 +329,6 @@ static TalusStatus find_joint(const TalusWorld *world, TalusJointId id, TalusJoi
     return TALUS_OK;
 }
 
-/* Removes the joint at `index` from the list and releases its name. */
-static void drop_joint(TalusJoints *joints, int index)
-{
-    TalusJoint *joint = &joints->joint[index];
-    talus_release((char *)joint->def.name);
-    memmove(joint, joint + 1, (size_t)(--joints->count - index) * sizeof *joint);
-}
-
 TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
 {
     TalusJoint *joint = NULL;
@@ -344,7 +336,7 @@ TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id)
     const TalusJointDef *def = &joint->def;
     if (excludes_collision(def))
         talus_bodies_include(world, def->a, def->b);
-    drop_joint(&world->joints, (int)(joint - world->joints.joint));
+    talus_joints_drop(&world->joints, (int)(joint - world->joints.joint));
     return TALUS_OK;
 }
 
@@ -366,7 +358,7 @@ static void drop_dead_joints(TalusWorld *world)
 {
     for (int i = world->joints.count - 1; i >= 0; i--)
         if (!talus_joint_lives(world, &world->joints.joint[i]))
-            drop_joint(&world->joints, i);
+            talus_joints_drop(&world->joints, i);
 }
 
 /* The same on several ranks, where the bodies of other ranks are not known before the step. */
@@ -374,7 +366,7 @@ static void drop_removed_joints(TalusWorld *world)
 {
     for (int i = world->joints.count - 1; i >= 0; i--)
         if (world->joints.joint[i].removed)
-            drop_joint(&world->joints, i);
+            talus_joints_drop(&world->joints, i);
 }
 
 void talus_joints_begin_step(TalusWorld *world)

@@ -137,6 +137,12 @@ void talus_joints_finish_step(TalusWorld *world, double h);
  * NULL. Returns the number of all joints that are alive. */
 int talus_joints_list_pairs(const TalusWorld *world, int (*pairs)[2], int limit);
 
+/* ---- joint_drop.c ---- */
+/* Removes the joint at `index` from the list and releases its name. */
+void talus_joints_drop(TalusJoints *joints, int index);
+/* On several ranks: drops the joints of a body that a call has removed, on all ranks. */
+void talus_joints_forget_body(TalusWorld *world, TalusBodyId id);
+
 /* ---- joint_pose.c ---- */
 /* Computes the geometry of a joint from the poses of its bodies. */
 TalusJointPose talus_joint_pose(const TalusWorld *world, const TalusJoint *joint);
