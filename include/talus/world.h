@@ -452,6 +452,13 @@ TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const 
 /* Frees memory that the library gave to the caller: talus_world_save, and the note of talus_checkpoint_read. */
 void talus_free(void *bytes);
 
+/* Divides a world that every rank has as a whole, such as a loaded one, among the ranks of `comm`: each keeps its part.
+ * All ranks call this together. */
+TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm);
+/* Makes a copy of a divided world on rank 0, as a whole, to save or to look at; *whole becomes NULL on other ranks. All
+ * ranks call this together. */
+TalusStatus talus_world_gather(TalusWorld *world, TalusWorld **whole);
+
 /* Returns a hash of the dynamic state: time, and ids, positions, orientations, velocities and spins of living bodies. It
  * does not depend on where bodies are in memory. */
 uint64_t talus_world_hash(const TalusWorld *world);

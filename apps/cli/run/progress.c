@@ -66,7 +66,8 @@ static void begin_interval(Progress *progress, double now)
     progress->residual = progress->penetration = 0.0;
 }
 
-enum { CONTACT_LAW_TEXT = 160 }; /* bytes of format_contact_law's text */
+/* Bytes of the texts of format_contact_law and format_processors. */
+enum { CONTACT_LAW_TEXT = 160, PROCESSORS_TEXT = 64 };
 
 /* Formats the compliance of the next step and, if it follows a change of bodies or tolerance, where it goes: "rigid",
  * "compliance 0.01", "compliance 0.008 (moving to 0.01)". */
@@ -91,10 +92,20 @@ static void format_contact_law(const TalusWorld *world, char text[CONTACT_LAW_TE
     snprintf(text, CONTACT_LAW_TEXT, "%s%s, %s", talus_law_name(model.law), on, soft);
 }
 
+/* Formats ranks and threads: "2 threads", "3 ranks of 2 threads". */
+static void format_processors(const Run *run, char text[PROCESSORS_TEXT])
+{
+    const int ranks = talus_comm_size(run->comm), threads = talus_world_threads(run->world);
+    char before[32] = "";
+    if (ranks > 1)
+        snprintf(before, sizeof before, "%d ranks of ", ranks);
+    snprintf(text, PROCESSORS_TEXT, "%s%d thread%s", before, threads, threads == 1 ? "" : "s");
+}
+
 void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
 {
     double now = talus_now();
-    char contact[CONTACT_LAW_TEXT];
+    char contact[CONTACT_LAW_TEXT], processors[PROCESSORS_TEXT];
     memset(progress, 0, sizeof *progress);
     progress->begun = now;
     begin_interval(progress, now);
@@ -103,10 +114,10 @@ void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
     progress->table = json ? stderr : stdout;
     progress->bar = isatty(STDERR_FILENO);
     format_contact_law(run->world, contact);
-    fprintf(progress->table, "%s: %d bodies, h = %g s, %s, %d thread%s, to t = %g s\n\n",
+    format_processors(run, processors);
+    fprintf(progress->table, "%s: %d bodies, h = %g s, %s, %s, to t = %g s\n\n",
             run->settings.title, talus_world_body_count(run->world),
-            talus_world_step_length(run->world), contact, talus_world_threads(run->world),
-            talus_world_threads(run->world) == 1 ? "" : "s", run->settings.until);
+            talus_world_step_length(run->world), contact, processors, run->settings.until);
     fprintf(progress->table, "%10s %9s %9s %10s %9s %11s %11s %9s %9s\n", "time", "bodies",
             "contacts", "iterations", "residual", "penetration", "kinetic", "steps/s", "left");
     fprintf(progress->table, "%10s %9s %9s %10s %9s %11s %11s %9s %9s\n", "s", "", "", "per step",

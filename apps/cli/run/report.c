@@ -134,7 +134,7 @@ void run_report(const Run *run, FILE *out)
                 " machines, counted in every step; they lost energy (docs/how-to/joints.md)\n",
                 run->tally.fallbacks);
     print_overlap(&run->tally.overlap, out);
-    fprintf(out, "hash %016" PRIx64 "\n", talus_world_hash(run->world));
+    fprintf(out, "hash %016" PRIx64 "\n", run->hash);
     if (run->profiled)
         run_profile_print(run, out);
     print_results_dir(run, out);
@@ -183,11 +183,12 @@ void run_report_json(const Run *run)
     char scene[256], hash[32];
     getrusage(RUSAGE_SELF, &use);
     run_format_scene_name(run->settings.scene, scene, sizeof scene);
-    snprintf(hash, sizeof hash, "%016" PRIx64, talus_world_hash(run->world));
+    snprintf(hash, sizeof hash, "%016" PRIx64, run->hash);
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
     json_write_text(&json, "scene", scene);
     json_write_text(&json, "backend", talus_world_backend(run->world));
+    json_write_int(&json, "ranks", talus_comm_size(run->comm));
     json_write_int(&json, "threads", talus_world_threads(run->world));
     json_write_int(&json, "steps", talus_world_steps(run->world));
     json_write_real(&json, "time", talus_world_time(run->world));

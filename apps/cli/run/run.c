@@ -9,6 +9,7 @@
  * later end continues from that checkpoint and removes all rows and frames after it, those of shortened steps too. */
 #include "run.h"
 
+#include "base/processors.h"
 #include "base/profile.h"
 #include "base/timer.h"
 #include "io/run/checkpoint.h"
@@ -25,12 +26,13 @@
 typedef struct Options {
     CliList set;
     const char *solver, *backend, *out, *frames, *resume, *final_positions;
-    int threads;
+    int threads, ranks;
     double until, every, checkpoint_every;
     bool json, quiet, no_out, accept_changed_files, profile;
 } Options;
 
-static Options options = {.threads = -1, .until = NAN, .every = NAN, .checkpoint_every = 60.0};
+static Options options = {
+    .threads = -1, .ranks = -1, .until = NAN, .every = NAN, .checkpoint_every = 60.0};
 
 /* State of one call of the command. */
 typedef struct Session {
@@ -46,6 +48,7 @@ typedef struct Session {
     double last_checkpoint;         /* wall clock of the last checkpoint */
     double checked;                 /* wall clock of the last check of the directory */
     double saved_time;              /* simulated time of the last checkpoint written; -1: none */
+    bool end_moved;                 /* a resumed run has another end than before */
 } Session;
 
 /* Prints talus_error() and returns CLI_FAILED; keeps the first error of the run for run.json. */
@@ -64,8 +67,9 @@ static int write_checkpoint(Session *session)
     Run *run = &session->run;
     double begun = talus_now();
     char *note = run_note_format(&run->settings, &run->tally);
+    const TalusWorld *world = run_get_whole(run);
     TalusStatus status =
-        note ? talus_output_checkpoint(session->output, run->world, note) : TALUS_ERR_MEMORY;
+        !note || !world ? TALUS_ERR_MEMORY : talus_output_checkpoint(session->output, world, note);
     if (!note)
         cli_fail("out of memory for a checkpoint");
     else if (status != TALUS_OK)
@@ -88,7 +92,7 @@ static int check_options(const Options *o, const CliList *operands)
             !isnan(o->every))
             return cli_fail_usage(
                 &cli_run, "--resume: the scene and its settings come from the checkpoint; only "
-                          "--until, --backend, --threads, --checkpoint-every, "
+                          "--until, --backend, --threads, --ranks, --checkpoint-every, "
                           "--accept-changed-files, --json, --quiet and --final-positions go "
                           "with it");
     } else if (operands->count == 0) {
@@ -125,7 +129,7 @@ static int check_support(TalusWorld *world, const char *spec)
  * after the checkpoint. Then run.json says "running". Returns the exit code. */
 static int open_output(Session *session, bool resume)
 {
-    const Run *run = &session->run;
+    Run *run = &session->run;
     FrameKinds kinds;
     char scene[256];
     if (!frame_kinds_split(run->settings.frames, &kinds))
@@ -145,6 +149,17 @@ static int open_output(Session *session, bool resume)
     if (status == TALUS_OK && !resume)
         status = talus_output_frame(session->output, run->world);
     return status == TALUS_OK ? CLI_OK : fail_run(session);
+}
+
+/* Returns the number of threads of this rank; `threads` <= 0: not given. Ranks that are threads of one process share its
+ * processors. */
+static int share_threads(const Session *session, int threads)
+{
+    const int ranks = session->options.ranks;
+    if (threads > 0 || ranks < 2)
+        return threads;
+    const int share = talus_count_processors() / ranks;
+    return share > 1 ? share : 1;
 }
 
 /* Returns the directory of the run: --out, NULL with --no-out, else the default, announced unless --quiet. */
@@ -175,50 +190,78 @@ static int open_new_output(Session *session)
     return open_output(session, false);
 }
 
-/* Loads the scene, builds its world, sets the settings and, unless --no-out, opens the output. */
+/* Loads the scene from `path`, builds its world and sets the settings. */
+static TalusStatus build_scene(Session *session, const char *name, const char *path)
+{
+    const Options *o = &session->options;
+    TalusSceneChoice choice = {.solver = o->solver,
+                               .backend = o->backend,
+                               .threads = share_threads(session, cli_convert_threads(o->threads))};
+    TALUS_TRY(talus_scene_load(path, o->set.item, o->set.count, &session->scene));
+    TALUS_TRY(talus_scene_build(session->scene, &choice, &session->run.world));
+    const char *title = talus_scene_title(session->scene);
+    session->run.settings =
+        (RunSettings){.scene = name,
+                      .title = title[0] ? title : name,
+                      .solver = o->solver,
+                      .backend = talus_world_backend(session->run.world),
+                      .frames = o->frames,
+                      .set = o->set,
+                      .threads = o->threads > 0 ? o->threads : 0,
+                      .until = isnan(o->until) ? talus_scene_until(session->scene) : o->until,
+                      .every = isnan(o->every) ? talus_scene_every(session->scene) : o->every};
+    return TALUS_OK;
+}
+
+/* Builds the scene on all ranks and, unless --no-out, opens the output. */
 static int start_scene(Session *session, const char *name)
 {
     const Options *o = &session->options;
-    RunSettings *s = &session->run.settings;
     char path[CLI_PATH_MAX];
     if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
         return CLI_FAILED;
-    TalusSceneChoice choice = {
-        .solver = o->solver, .backend = o->backend, .threads = cli_convert_threads(o->threads)};
-    TalusStatus status = talus_scene_load(path, o->set.item, o->set.count, &session->scene);
-    TALUS_THEN(status, talus_scene_build(session->scene, &choice, &session->run.world));
-    if (status != TALUS_OK)
+    run_order(&session->run, RUN_BUILD);
+    if (run_agree(&session->run, build_scene(session, name, path)) != TALUS_OK)
         return cli_fail_by_domain(&cli_run);
     int code = o->solver ? check_support(session->run.world, o->solver) : CLI_OK;
     if (code != CLI_OK)
         return code;
-    const char *title = talus_scene_title(session->scene);
-    *s = (RunSettings){.scene = name,
-                       .title = title[0] ? title : name,
-                       .solver = o->solver,
-                       .backend = talus_world_backend(session->run.world),
-                       .frames = o->frames,
-                       .set = o->set,
-                       .threads = o->threads > 0 ? o->threads : 0,
-                       .until = isnan(o->until) ? talus_scene_until(session->scene) : o->until,
-                       .every = isnan(o->every) ? talus_scene_every(session->scene) : o->every};
     session->run.dir = choose_dir(session, name);
     return session->run.dir ? open_new_output(session) : CLI_OK;
 }
 
 /* Reads world, settings and tally from the checkpoint; destroys those that an earlier call has read. */
-static int load_checkpoint(Session *session, int threads)
+static TalusStatus read_checkpoint(Session *session, int threads)
 {
     const char *dir = session->options.resume;
     Run *run = &session->run;
     talus_world_destroy(run->world);
     talus_free(session->note);
-    if (talus_checkpoint_read(dir, threads, session->options.backend, &run->world,
-                              &session->note) != TALUS_OK)
-        return cli_fail_library();
+    run->world = NULL;
+    session->note = NULL;
+    TALUS_TRY(talus_checkpoint_read(dir, share_threads(session, threads), session->options.backend,
+                                    &run->world, &session->note));
     if (!run_note_parse(session->note, &run->settings, &run->tally))
-        return cli_fail("%s: its checkpoint was not written by `talus run`", dir);
-    return CLI_OK;
+        return talus_fail_file(dir, TALUS_ERR_FORMAT,
+                               "its checkpoint was not written by `talus run`");
+    return TALUS_OK;
+}
+
+/* Reads the checkpoint and applies --until and --threads to the settings. */
+static TalusStatus load_checkpoint(Session *session)
+{
+    const Options *o = &session->options;
+    RunSettings *s = &session->run.settings;
+    TALUS_TRY(read_checkpoint(session, o->threads >= 0 ? o->threads : 1));
+    /* Loads again with the run's number of threads, which is known only from the checkpoint. */
+    if (o->threads < 0 && s->threads != 1)
+        TALUS_TRY(read_checkpoint(session, s->threads));
+    session->end_moved = !isnan(o->until) && o->until != s->until;
+    if (o->threads >= 0)
+        s->threads = o->threads;
+    if (!isnan(o->until))
+        s->until = o->until;
+    return TALUS_OK;
 }
 
 /* Locks the directory of the run to resume. To be called before its checkpoint is read, since a run that is active
@@ -252,25 +295,18 @@ static bool note_backend_change(Session *session)
     return moved;
 }
 
-/* Loads the checkpoint, applies the options to its settings and opens the output. */
+/* Loads the checkpoint on all ranks and opens the output. */
 static int resume_run(Session *session)
 {
     const Options *o = &session->options;
     Run *run = &session->run;
     int code = lock_resumed_dir(session, o->resume);
-    if (code == CLI_OK)
-        code = load_checkpoint(session, o->threads >= 0 ? o->threads : 1);
-    /* Loads again with the run's number of threads, which is known only from the checkpoint. */
-    if (code == CLI_OK && o->threads < 0 && run->settings.threads != 1)
-        code = load_checkpoint(session, run->settings.threads);
     if (code != CLI_OK)
         return code;
-    bool changed = note_backend_change(session) || o->accept_changed_files ||
-                   (!isnan(o->until) && o->until != run->settings.until);
-    if (o->threads >= 0)
-        run->settings.threads = o->threads;
-    if (!isnan(o->until))
-        run->settings.until = o->until;
+    run_order(run, RUN_LOAD);
+    if (run_agree(run, load_checkpoint(session)) != TALUS_OK)
+        return cli_fail_library();
+    bool changed = note_backend_change(session) || o->accept_changed_files || session->end_moved;
     run->dir = o->resume;
     session->saved_time = talus_world_time(run->world);
     /* Resuming a run whose end is before its checkpoint would discard output and compute nothing. */
@@ -298,15 +334,29 @@ static int write_checkpoint_if_due(Session *session)
     return write_checkpoint(session);
 }
 
+static TalusStatus write_frame(Session *session)
+{
+    const TalusWorld *world = run_get_whole(&session->run);
+    return world ? talus_output_frame(session->output, world) : TALUS_ERR_CANCELLED;
+}
+
+/* Returns the world for the rows of a step: as a whole if that is needed for those of joints. */
+static const TalusWorld *world_for_tables(Run *run)
+{
+    return talus_world_joint_count(run->world) > 0 ? run_get_whole(run) : run->world;
+}
+
 /* Writes the row of the step, its frame if `frame`, then a checkpoint if due. Returns the exit code. */
 static int write_step(Session *session, const TalusStepInfo *info, bool frame)
 {
     if (!session->output)
         return CLI_OK;
     double begun = talus_now();
-    TalusStatus status = talus_output_step(session->output, session->run.world, info);
+    const TalusWorld *world = world_for_tables(&session->run);
+    TalusStatus status =
+        world ? talus_output_step(session->output, world, info) : TALUS_ERR_CANCELLED;
     if (status == TALUS_OK && frame)
-        status = talus_output_frame(session->output, session->run.world);
+        status = write_frame(session);
     session->run.clock.output += talus_now() - begun;
     if (status != TALUS_OK)
         return fail_run(session);
@@ -336,7 +386,7 @@ static bool rescue_state(Session *session)
         return false;
     char *note = cli_check_memory(run_note_format(&run->settings, &run->tally));
     /* After shortened steps the world is not saved: the last checkpoint is from before them. */
-    TalusWorld *world = run->shortened ? NULL : run->world;
+    TalusWorld *world = run->shortened ? NULL : run_get_whole(run);
     if (talus_output_rescue(session->output, world, note, path, sizeof path) == TALUS_OK)
         cli_fail("the state at t = %g s was saved: talus run --resume %s",
                  world ? talus_world_time(world) : session->saved_time, path);
@@ -417,7 +467,8 @@ static int make_step(Session *session)
     TalusStepInfo info;
     if (write_checkpoint_before_short_step(session) != CLI_OK)
         return CLI_FAILED;
-    if (talus_world_step_to(run->world, run->settings.until, &info) != TALUS_OK)
+    run_order(run, RUN_STEP);
+    if (run_make_step(run, &info) != TALUS_OK)
         return end_after_failed_step(session);
     run->shortened |= info.length < talus_world_step_length(run->world);
     bool line = run_line_due(run, &info), frame = run_frame_due(run, &info);
@@ -489,6 +540,9 @@ static int run_to_end(Session *session)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
+    run_order(run, RUN_DIVIDE);
+    if (run_divide(run) != TALUS_OK)
+        return fail_run(session);
     run->profiled = session->options.profile;
     if (run->profiled)
         talus_profile_start();
@@ -533,6 +587,10 @@ static int report_end(Session *session)
     const Options *o = &session->options;
     Run *run = &session->run;
     int code = CLI_OK;
+    const TalusWorld *world = run_get_whole(run);
+    if (!world)
+        return cli_fail_library();
+    run->hash = talus_world_hash(world);
     if (run->profiled)
         run_profile_finish(run);
     if (!o->quiet)
@@ -541,7 +599,7 @@ static int report_end(Session *session)
         run_report_json(run);
     if (run->profiled && run_profile_write_page(run) != TALUS_OK)
         code = cli_fail_library();
-    if (o->final_positions && run_write_positions(o->final_positions, run->world) != TALUS_OK)
+    if (o->final_positions && run_write_positions(o->final_positions, world) != TALUS_OK)
         code = cli_fail_library();
     return code == CLI_OK && !is_at_end(run) ? report_stop(session) : code;
 }
@@ -575,18 +633,73 @@ static int run_session(Session *session, const CliList *operands)
     return code == CLI_OK ? report_end(session) : code;
 }
 
+/* ---- ranks ---- */
+
+/* What the ranks of a run share. */
+typedef struct Job {
+    const CliList *operands;
+    int code; /* the exit code of rank 0 */
+} Job;
+
+/* A rank other than 0: does what rank 0 orders, until the end. Failures are those of all ranks (run_agree). */
+static void follow(Session *session, const CliList *operands)
+{
+    Run *run = &session->run;
+    const char *name = operands->count ? operands->item[0] : "";
+    char path[CLI_PATH_MAX];
+    for (RunOrder order; (order = run_await_order(run)) != RUN_END;) {
+        TalusStepInfo info;
+        if (order == RUN_BUILD)
+            (void)run_agree(run, cli_find_scene(name, path, sizeof path)
+                                     ? build_scene(session, name, path)
+                                     : talus_fail(TALUS_ERR_IO, "%s: not found", name));
+        else if (order == RUN_LOAD)
+            (void)run_agree(run, load_checkpoint(session));
+        else if (order == RUN_DIVIDE)
+            (void)run_divide(run);
+        else if (order == RUN_STEP)
+            (void)run_make_step(run, &info);
+        else
+            (void)run_gather(run);
+    }
+}
+
+static void close_session(Session *session)
+{
+    control_close(&session->control);
+    talus_world_destroy(session->run.whole);
+    talus_world_destroy(session->run.world);
+    talus_scene_destroy(session->scene);
+    talus_free(session->note);
+}
+
+/* What one rank does. */
+static TalusStatus run_rank(TalusComm *comm, void *context)
+{
+    Job *job = context;
+    Session *session = cli_check_memory(calloc(1, sizeof *session));
+    session->options = options;
+    session->control.lock = -1;
+    session->saved_time = -1.0;
+    session->run.comm = talus_comm_size(comm) > 1 ? comm : NULL;
+    if (talus_comm_rank(comm) > 0) {
+        talus_set_log(NULL, NULL); /* rank 0 logs the same */
+        follow(session, job->operands);
+    } else {
+        job->code = run_session(session, job->operands);
+        run_order(&session->run, RUN_END);
+    }
+    close_session(session);
+    free(session);
+    return TALUS_OK;
+}
+
 static int run_main(const CliList *operands)
 {
-    static Session session; /* static: its lists are never freed */
-    session.options = options;
-    session.control.lock = -1;
-    session.saved_time = -1.0;
-    int code = run_session(&session, operands);
-    control_close(&session.control);
-    talus_world_destroy(session.run.world);
-    talus_scene_destroy(session.scene);
-    talus_free(session.note);
-    return code;
+    Job job = {.operands = operands};
+    const TalusStatus status =
+        options.ranks > 1 ? talus_ranks_run(options.ranks, run_rank, &job) : run_rank(NULL, &job);
+    return status == TALUS_OK ? job.code : cli_fail_library();
 }
 
 static const CliOption run_options[] = {
@@ -598,6 +711,9 @@ static const CliOption run_options[] = {
     {"backend", 0, CLI_TEXT, &options.backend, "NAME", "where to compute; `talus list backends`"},
     {"threads", 0, CLI_COUNT, &options.threads, "N",
      "threads to use, 0 for one per processor; results do not\ndepend on it"},
+    {"ranks", 0, CLI_COUNT, &options.ranks, "N",
+     "parts in which the world is computed, as threads of this\n"
+     "process; results do not depend on it"},
     {"until", 0, CLI_REAL, &options.until, "T",
      "simulated seconds at which to end; the last step is\nshortened where it has to be"},
     {"out", 0, CLI_TEXT, &options.out, "DIR",

@@ -62,9 +62,13 @@ typedef struct Run {
     RunSettings settings;
     RunTally tally;
     RunClock clock;
-    TalusWorld *world;
+    TalusWorld *world; /* of several ranks: this rank's part, once it is divided */
+    TalusComm *comm;   /* NULL: one rank */
+    TalusWorld *whole; /* see run_get_whole */
+    bool divided;
     int64_t first_step; /* number of steps that the run had before this process */
     int64_t last_step;  /* number of steps that the run is to have at its end */
+    uint64_t hash;      /* talus_world_hash at the end */
     /* True once a step was shorter than h, so that time is no longer the number of steps times h. */
     bool shortened;
     const char *dir; /* directory of the output; NULL: no output */
@@ -75,6 +79,25 @@ typedef struct Run {
 
 /* Adds a step to the totals and to the seconds of its stages, and stores its figures as those of the last step. */
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
+
+/* ---- ranks.c: a run on several ranks ----
+ * Rank 0 runs the session; the others do what it orders. The functions from run_agree to run_get_whole are called by all
+ * ranks, rank 0 calling run_order before. */
+typedef enum RunOrder { RUN_END, RUN_BUILD, RUN_LOAD, RUN_DIVIDE, RUN_STEP, RUN_GATHER } RunOrder;
+/* Rank 0: tells the others what all ranks do next. Does nothing on one rank. */
+void run_order(const Run *run, RunOrder order);
+/* Other ranks: waits for an order; RUN_END if a rank has failed. */
+RunOrder run_await_order(const Run *run);
+/* Returns the status of this rank if it is a failure, else a failure if another rank has failed, which then prints why. */
+TalusStatus run_agree(const Run *run, TalusStatus status);
+/* Divides the world among the ranks. */
+TalusStatus run_divide(Run *run);
+/* Makes one step towards the end of the run. */
+TalusStatus run_make_step(Run *run, TalusStepInfo *info);
+/* Makes run->whole, on rank 0. */
+TalusStatus run_gather(Run *run);
+/* Rank 0: returns the world as a whole, valid until the next step; NULL after a failure. Gathers it if need be. */
+TalusWorld *run_get_whole(Run *run);
 
 /* ---- schedule.c ---- */
 /* Returns the length of the next step, s; 0 at the end of the run. */

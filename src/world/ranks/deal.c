@@ -29,9 +29,9 @@ typedef struct Block {
     int owner; /* to be */
 } Block;
 
-/* Bodies and impulses for one rank. */
+/* What is sent to one rank: bodies, then contacts, whose records follow. */
 typedef struct Parcel {
-    int64_t bodies, impulses;
+    int64_t bodies, contacts;
 } Parcel;
 
 typedef struct Deal {
@@ -94,7 +94,7 @@ static void weigh_contacts(Deal *d)
 {
     const TalusContactList *list = talus_world_contacts(d->world);
     const TalusListSlots *known = &d->ranks->list;
-    for (int i = 0; i < list->count; i++) {
+    for (int i = 0; i < list->count && !d->ranks->moved; i++) {
         const int a = (int)list->contact[i].a;
         if (a < known->own && a < d->slots && d->block_of[a] >= 0)
             d->block[d->block_of[a]].weight++;
@@ -212,24 +212,58 @@ static uint64_t listed_id(const Deal *d, uint32_t slot)
     return (int)slot < list->own ? d->world->bodies.id[slot] : list->id[(int)slot - list->own];
 }
 
-/* Appends the impulses of the contacts whose bodies `to` is to own. Those of two ranks' bodies come from both. */
-static TalusStatus append_impulses(Deal *d, int to, size_t *used, int64_t *count)
+/* Writes contact i of the list. */
+static void pack_contact(const Deal *d, const TalusContactList *list, int i,
+                         TalusContactRecord *out)
+{
+    const TalusContact *c = &list->contact[i];
+    const int fixed_end = list->sphere_sphere + list->sphere_fixed;
+    memset(out, 0, sizeof *out); /* padding, too: it is sent */
+    out->a = listed_id(d, c->a);
+    out->b = listed_id(d, c->b);
+    out->feature = c->feature;
+    out->run = i < list->sphere_sphere ? 0 : i < fixed_end ? 1 : 2;
+    out->normal = c->normal;
+    out->impulse = list->impulse[i];
+    out->gap = c->gap;
+    if (out->run == 2)
+        out->arms = list->arms[c->general];
+}
+
+/* Appends the contacts of the engine's list whose bodies `to` is to own. Those of two ranks' bodies come from both. */
+static TalusStatus append_listed(Deal *d, int to, size_t *used, int64_t *count)
 {
     const TalusContactList *list = talus_world_contacts(d->world);
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
+        TalusContactRecord record;
         if ((next_owner(d, c->a) != to && next_owner(d, c->b) != to) || !is_listed(d, c->a) ||
             !is_listed(d, c->b))
             continue;
-        const int fixed_end = list->sphere_sphere + list->sphere_fixed;
-        TalusImpulseRecord r;
-        memset(&r, 0, sizeof r);
-        r.a = listed_id(d, c->a);
-        r.b = listed_id(d, c->b);
-        r.feature = c->feature;
-        r.run = i < list->sphere_sphere ? 0 : i < fixed_end ? 1 : 2;
-        r.impulse = list->impulse[i];
-        TALUS_TRY(append(d, used, &r, sizeof r));
+        pack_contact(d, list, i, &record);
+        TALUS_TRY(append(d, used, &record, sizeof record));
+        ++*count;
+    }
+    return TALUS_OK;
+}
+
+/* Returns the rank that is to own the body with this number; -1 as next_owner. */
+static int next_owner_of_id(const Deal *d, uint64_t id)
+{
+    const int slot = talus_slot_of(d->world, (TalusBodyId){id});
+    return slot >= 0 && talus_slot_is_free(&d->world->bodies, slot)
+               ? d->block[d->block_of[slot]].owner
+               : -1;
+}
+
+/* As append_listed, of the contacts that have come with bodies and are not in the list yet. */
+static TalusStatus append_waiting(Deal *d, int to, size_t *used, int64_t *count)
+{
+    for (int64_t k = 0; k < d->ranks->contacts; k++) {
+        const TalusContactRecord *record = &d->ranks->contact[k];
+        if (next_owner_of_id(d, record->a) != to && next_owner_of_id(d, record->b) != to)
+            continue;
+        TALUS_TRY(append(d, used, record, sizeof *record));
         ++*count;
     }
     return TALUS_OK;
@@ -255,8 +289,11 @@ static TalusStatus append_parcel(Deal *d, int to, size_t *used)
     Parcel parcel = {0};
     TALUS_TRY(append(d, used, &parcel, sizeof parcel));
     TALUS_TRY(append_bodies(d, to, used, &parcel.bodies));
-    TALUS_TRY(append_impulses(d, to, used, &parcel.impulses));
-    if (parcel.bodies + parcel.impulses == 0) {
+    if (d->ranks->moved)
+        TALUS_TRY(append_waiting(d, to, used, &parcel.contacts));
+    else
+        TALUS_TRY(append_listed(d, to, used, &parcel.contacts));
+    if (parcel.bodies + parcel.contacts == 0) {
         *used = start;
         return TALUS_OK;
     }
@@ -265,7 +302,7 @@ static TalusStatus append_parcel(Deal *d, int to, size_t *used)
     return TALUS_OK;
 }
 
-/* Sends all bodies to their owners, this rank's to itself, and with them the impulses of their contacts. */
+/* Sends all bodies to their owners, this rank's to itself, and with them their contacts. */
 static TalusStatus send_parcels(Deal *d)
 {
     TalusStatus status = TALUS_OK;
@@ -308,34 +345,40 @@ static TalusStatus replace_bodies(TalusWorld *world, const TalusBodyRecord *cons
     return talus_ids_index_loaded(b);
 }
 
-/* Takes the bodies and impulses of the inbox in place of the present ones. */
-static TalusStatus take_parcels(TalusWorld *world)
+/* Adds up what is in the parcels of an inbox. */
+static Parcel count_parcels(const TalusInbox *inbox)
 {
-    TalusRanks *ranks = &world->ranks;
-    const TalusInbox *inbox = &ranks->inbox;
-    const TalusBodyRecord **record;
-    int64_t bodies = 0, impulses = 0, at = 0;
+    Parcel sum = {0};
     for (int m = 0; m < inbox->count; m++) {
         const Parcel *parcel = inbox->message[m].data;
-        bodies += parcel->bodies;
-        impulses += parcel->impulses;
+        sum.bodies += parcel->bodies;
+        sum.contacts += parcel->contacts;
     }
-    ranks->impulses = 0;
-    TALUS_TRY(TALUS_GROW(ranks->impulse, (size_t)impulses + 1, 0, "impulses"));
-    TALUS_TRY(TALUS_ALLOC(record, (size_t)bodies + 1, "bodies"));
+    return sum;
+}
+
+TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox)
+{
+    TalusRanks *ranks = &world->ranks;
+    const Parcel sum = count_parcels(inbox);
+    const TalusBodyRecord **record;
+    int64_t at = 0;
+    ranks->contacts = 0;
+    TALUS_TRY(TALUS_GROW(ranks->contact, (size_t)sum.contacts + 1, 0, "contacts"));
+    TALUS_TRY(TALUS_ALLOC(record, (size_t)sum.bodies + 1, "bodies"));
     for (int m = 0; m < inbox->count; m++) {
         const Parcel *parcel = inbox->message[m].data;
         const TalusBodyRecord *first = (const TalusBodyRecord *)(parcel + 1);
         for (int64_t k = 0; k < parcel->bodies; k++)
             record[at++] = &first[k];
-        if (parcel->impulses > 0)
-            memcpy(ranks->impulse + ranks->impulses, first + parcel->bodies,
-                   (size_t)parcel->impulses * sizeof *ranks->impulse);
-        ranks->impulses += parcel->impulses;
+        if (parcel->contacts > 0)
+            memcpy(ranks->contact + ranks->contacts, first + parcel->bodies,
+                   (size_t)parcel->contacts * sizeof *ranks->contact);
+        ranks->contacts += parcel->contacts;
     }
-    if (bodies > 0)
-        qsort(record, (size_t)bodies, sizeof *record, compare_records);
-    TalusStatus status = replace_bodies(world, record, (int)bodies);
+    if (at > 0)
+        qsort(record, (size_t)at, sizeof *record, compare_records);
+    TalusStatus status = replace_bodies(world, record, (int)at);
     talus_release(record);
     ranks->halo = 0;
     ranks->moved = true;
@@ -354,16 +397,26 @@ static TalusStatus open_deal(Deal *d)
     return find_blocks(d);
 }
 
+static void close_deal(Deal *d)
+{
+    TALUS_RELEASE(d->block_of, d->block, d->number, d->message);
+}
+
+static Deal make_deal(TalusWorld *world)
+{
+    return (Deal){.world = world,
+                  .ranks = &world->ranks,
+                  .slots = world->bodies.counts.slots,
+                  .rank = talus_comm_rank(world->ranks.comm),
+                  .size = talus_comm_size(world->ranks.comm),
+                  .bits = 1};
+}
+
 /* Deals all bodies anew. */
 static TalusStatus deal_bodies(TalusWorld *world)
 {
     TalusRanks *ranks = &world->ranks;
-    Deal d = {.world = world,
-              .ranks = ranks,
-              .slots = world->bodies.counts.slots,
-              .rank = talus_comm_rank(ranks->comm),
-              .size = talus_comm_size(ranks->comm),
-              .bits = 1};
+    Deal d = make_deal(world);
     /* hundreds of cells for each rank */
     while (d.bits < MAX_CURVE_BITS && INT64_C(1) << (3 * d.bits) < 512 * (int64_t)d.size)
         d.bits++;
@@ -377,10 +430,36 @@ static TalusStatus deal_bodies(TalusWorld *world)
         share_newest_owner(&d);
         status = send_parcels(&d);
     }
-    TALUS_RELEASE(d.block_of, d.block, d.number, d.message);
+    close_deal(&d);
     TALUS_TRY(status);
     ranks->dealt = world->bodies.counts.created;
-    return talus_comm_agree(ranks->comm, take_parcels(world));
+    return talus_comm_agree(ranks->comm, talus_ranks_take_all(world, &ranks->inbox));
+}
+
+TalusStatus talus_ranks_send_all(TalusWorld *world)
+{
+    Deal d = make_deal(world);
+    TalusStatus status = talus_comm_agree(d.ranks->comm, open_deal(&d));
+    TALUS_THEN(status, send_parcels(&d)); /* the owner of all blocks is 0 */
+    close_deal(&d);
+    return status;
+}
+
+TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner)
+{
+    Deal d = make_deal(world);
+    size_t used = 0;
+    TalusStatus status = open_deal(&d);
+    for (int k = 0; status == TALUS_OK && k < d.blocks; k++)
+        d.block[k].owner = owner(d.number[k], d.size);
+    TALUS_THEN(status, append_parcel(&d, d.rank, &used));
+    status = talus_comm_agree(d.ranks->comm, status);
+    if (status == TALUS_OK && d.messages > 0)
+        d.message->data = d.ranks->out;
+    TALUS_THEN(status, talus_comm_route(d.ranks->comm, d.message, d.messages, &d.ranks->inbox));
+    close_deal(&d);
+    TALUS_TRY(status);
+    return talus_comm_agree(d.ranks->comm, talus_ranks_take_all(world, &d.ranks->inbox));
 }
 
 /* True if many bodies are new since they were last dealt. */
@@ -405,7 +484,7 @@ static TalusStatus look_at_shares(const TalusWorld *world, bool *uneven)
 TalusStatus talus_ranks_balance(TalusWorld *world)
 {
     bool due = false;
-    if (!talus_world_is_dealt(world) || world->ranks.moved)
+    if (!talus_world_is_dealt(world))
         return TALUS_OK;
     if (many_are_new(world))
         due = true;

@@ -567,9 +567,9 @@ static TalusStatus renumber_contacts(TalusWorld *world)
     return status;
 }
 
-static int compare_impulses(const void *a, const void *b)
+static int compare_contacts(const void *a, const void *b)
 {
-    const TalusImpulseRecord *x = a, *y = b;
+    const TalusContactRecord *x = a, *y = b;
     if (x->run != y->run)
         return x->run < y->run ? -1 : 1;
     if (x->a != y->a)
@@ -579,45 +579,52 @@ static int compare_impulses(const void *a, const void *b)
     return (x->feature > y->feature) - (x->feature < y->feature);
 }
 
-/* Sorts the impulses that have come with bodies, and removes those that two ranks have sent. */
-static void sort_impulses(TalusRanks *ranks)
+/* Sorts the contacts that have come with bodies, and removes those that two ranks have sent. */
+static void sort_contacts(TalusRanks *ranks)
 {
     int64_t kept = 0;
-    if (ranks->impulses > 0)
-        qsort(ranks->impulse, (size_t)ranks->impulses, sizeof *ranks->impulse, compare_impulses);
-    for (int64_t k = 0; k < ranks->impulses; k++)
-        if (kept == 0 || compare_impulses(&ranks->impulse[k], &ranks->impulse[kept - 1]) != 0)
-            ranks->impulse[kept++] = ranks->impulse[k];
-    ranks->impulses = kept;
+    if (ranks->contacts > 0)
+        qsort(ranks->contact, (size_t)ranks->contacts, sizeof *ranks->contact, compare_contacts);
+    for (int64_t k = 0; k < ranks->contacts; k++)
+        if (kept == 0 || compare_contacts(&ranks->contact[k], &ranks->contact[kept - 1]) != 0)
+            ranks->contact[kept++] = ranks->contact[k];
+    ranks->contacts = kept;
 }
 
-/* Writes the impulses to a list, which has room for them, with the slots of their bodies. */
+/* Writes the contacts to a list, which has room for them, with the slots of their bodies. */
 static void fill_list(const TalusRanks *ranks, const Place *place, int places,
                       TalusContactList *list)
 {
     int *run[3] = {&list->sphere_sphere, &list->sphere_fixed, &list->general};
-    for (int64_t k = 0; k < ranks->impulses; k++) {
-        const TalusImpulseRecord *r = &ranks->impulse[k];
+    for (int64_t k = 0; k < ranks->contacts; k++) {
+        const TalusContactRecord *r = &ranks->contact[k];
         const int32_t a = find_place(place, places, r->a), b = find_place(place, places, r->b);
         if (a < 0 || b < 0)
             continue;
-        list->contact[list->count] =
-            (TalusContact){.a = (uint32_t)a, .b = (uint32_t)b, .feature = r->feature};
+        TalusContact c = {.a = (uint32_t)a,
+                          .b = (uint32_t)b,
+                          .feature = r->feature,
+                          .normal = r->normal,
+                          .gap = r->gap};
+        if (r->run == 2) {
+            c.general = (uint32_t)list->general;
+            list->arms[list->general] = r->arms;
+        }
+        list->contact[list->count] = c;
         list->impulse[list->count++] = r->impulse;
         ++*run[r->run];
     }
 }
 
-/* After bodies have changed ranks: gives the engine the contacts that have come with them, as keys and impulses. */
-static TalusStatus put_impulses(TalusWorld *world)
+TalusStatus talus_ranks_put_contacts(TalusWorld *world)
 {
     TalusRanks *ranks = &world->ranks;
-    const size_t count = (size_t)ranks->impulses + 1;
+    const size_t count = (size_t)ranks->contacts + 1;
     const int slots = world->bodies.counts.slots + ranks->halo;
     TalusContactList list = {0};
     Place *place = sort_places(world, 0, slots);
     TalusStatus status = place ? TALUS_OK : TALUS_ERR_MEMORY;
-    sort_impulses(ranks);
+    sort_contacts(ranks);
     TALUS_THEN(status, TALUS_ALLOC(list.contact, count, "contacts"));
     TALUS_THEN(status, TALUS_ALLOC(list.arms, count, "contacts"));
     TALUS_THEN(status, TALUS_ALLOC(list.impulse, count, "contacts"));
@@ -625,9 +632,9 @@ static TalusStatus put_impulses(TalusWorld *world)
         fill_list(ranks, place, slots, &list);
         status = world->engine.ops->put_contacts(world->engine.self, &list);
     }
-    TALUS_RELEASE(place, list.contact, list.arms, list.impulse, ranks->impulse);
-    ranks->impulse = NULL;
-    ranks->impulses = 0;
+    TALUS_RELEASE(place, list.contact, list.arms, list.impulse, ranks->contact);
+    ranks->contact = NULL;
+    ranks->contacts = 0;
     ranks->moved = false;
     return status;
 }
@@ -647,7 +654,7 @@ static TalusStatus store_list_slots(TalusWorld *world)
 
 static TalusStatus update_contacts(TalusWorld *world)
 {
-    TALUS_TRY(world->ranks.moved ? put_impulses(world) : renumber_contacts(world));
+    TALUS_TRY(world->ranks.moved ? talus_ranks_put_contacts(world) : renumber_contacts(world));
     return store_list_slots(world);
 }
 

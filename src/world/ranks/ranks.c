@@ -47,7 +47,7 @@ void talus_ranks_clear(TalusRanks *ranks)
         TALUS_RELEASE(ranks->to[r].slot, ranks->from[r].slot);
     talus_inbox_clear(&ranks->inbox);
     TALUS_RELEASE(ranks->to, ranks->from, ranks->owner, ranks->list.id, ranks->list_before.id,
-                  ranks->impulse, ranks->out);
+                  ranks->contact, ranks->out);
 }
 
 int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number)

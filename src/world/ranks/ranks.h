@@ -10,6 +10,7 @@
  *
  *     ranks.c   what such a world can do; owners of new bodies
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
+ *     whole.c   a whole world becomes parts, and parts a whole
  *     halo.c    which bodies each rank needs from which other, and their copies
  *     reach.c   where a body may touch others within a step
  *     record.c  a body as it is sent */
@@ -33,13 +34,15 @@ typedef struct TalusBodyRecord {
     uint8_t mobility, changed;
 } TalusBodyRecord;
 
-/* A contact's impulse as it is sent. run: of the contact list, 0 to 2. */
-typedef struct TalusImpulseRecord {
+/* A contact as it is sent. run: of the contact list, 0 to 2; arms: in the last run. */
+typedef struct TalusContactRecord {
     uint64_t a, b; /* numbers of the bodies */
     uint32_t feature;
     int32_t run;
-    TalusVec3 impulse;
-} TalusImpulseRecord;
+    TalusVec3 normal, impulse;
+    double gap;
+    TalusArms arms;
+} TalusContactRecord;
 
 /* Slots of bodies that are sent to, or come from, one rank. */
 typedef struct TalusSlotList {
@@ -66,9 +69,9 @@ typedef struct TalusRanks {
     TalusSlotList *to, *from;   /* [ranks] */
     TalusListSlots list;        /* of the engine's contacts */
     TalusListSlots list_before; /* of their snapshot */
-    /* Impulses that came with bodies, until the next halo is there; `moved`: bodies have changed ranks since then. */
-    TalusImpulseRecord *impulse;
-    int64_t impulses;
+    /* Contacts that came with bodies, until the next halo is there; `moved`: bodies have changed ranks since then. */
+    TalusContactRecord *contact;
+    int64_t contacts;
     bool moved;
     TalusInbox inbox;
     unsigned char *out; /* messages to send */
@@ -97,10 +100,24 @@ int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number);
 /* Before a step: deals the bodies anew if some ranks have much more to do than others. */
 TalusStatus talus_ranks_balance(TalusWorld *world);
 
+/* Returns the rank that is to own a block of numbers. */
+typedef int TalusOwnerFn(uint64_t block, int ranks);
+/* Sends the bodies of this rank's world and their contacts to rank 0, in whose ranks.inbox they arrive. The world keeps
+ * them. */
+TalusStatus talus_ranks_send_all(TalusWorld *world);
+/* Every rank has all bodies: keeps those that it is to own, owner(number of the block, number of ranks). */
+TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner);
+/* Makes the bodies of the inbox, of another world if need be, those of `world`, and keeps their contacts in
+ * world->ranks.contact. */
+TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox);
+
 /* ---- halo.c ---- */
 /* Before a detection: makes the halo anew, and gives the contacts of the engine's list the slots that their bodies now
  * have. */
 TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *options);
+/* Gives the engine the contacts that have come with bodies (TalusRanks.contact). Those of bodies that are not here are
+ * left out. */
+TalusStatus talus_ranks_put_contacts(TalusWorld *world);
 /* After a solve: adds to the halo the bodies that may be touched with the solved motions, and brings the solved motions of
  * all of it. */
 TalusStatus talus_ranks_widen_halo(TalusWorld *world, const TalusDetectOptions *options,

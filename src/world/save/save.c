@@ -412,14 +412,9 @@ static void transfer_header(TalusArchive *a, uint64_t *size)
     talus_archive_u64(a, size);
 }
 
-TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size)
+/* Writes the world, whose bodies and contacts are on the host. */
+static TalusStatus save_world(TalusWorld *w, void **bytes, size_t *size)
 {
-    *bytes = NULL;
-    TALUS_TRY(talus_ranks_refuse(world, "saved state"));
-    *size = 0;
-    TalusWorld *w = (TalusWorld *)world; /* written only when loading */
-    TALUS_TRY(talus_world_download_bodies(world));
-    TALUS_TRY(talus_world_download_contacts(world));
     TalusArchive a = {.version = NEWEST};
     size_t guess =
         150 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
@@ -441,6 +436,29 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
     *bytes = a.bytes;
     *size = a.offset;
     return TALUS_OK;
+}
+
+TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size)
+{
+    *bytes = NULL;
+    *size = 0;
+    TALUS_TRY(talus_ranks_refuse(world, "saved state"));
+    TalusWorld *w = (TalusWorld *)world; /* written only when loading */
+    TALUS_TRY(talus_world_download_bodies(world));
+    TALUS_TRY(talus_world_download_contacts(world));
+    return save_world(w, bytes, size);
+}
+
+TalusStatus talus_world_save_without_bodies(const TalusWorld *world, void **bytes, size_t *size)
+{
+    TalusWorld empty = *world;
+    *bytes = NULL;
+    *size = 0;
+    /* contacts of bodies that were not detected are not saved (talus_contact_lives) */
+    empty.bodies.counts = (TalusBodyCounts){.created = world->bodies.counts.created};
+    empty.forces.count = empty.filters.count = empty.drives = empty.sleep.slots = 0;
+    empty.joints.count = 0;
+    return save_world(&empty, bytes, size);
 }
 
 /* Loads the header and checks magic, version, length and hash; sets a->size to the bytes before the hash. */

@@ -26,4 +26,8 @@ void talus_archive_contacts(TalusArchive *archive, TalusWorld *world);
 void talus_archive_shape(TalusArchive *archive, TalusWorld *world, int index);
 void talus_archive_joints(TalusArchive *archive, TalusWorld *world);
 
+/* As talus_world_save, without bodies and what refers to them: contacts, forces, drives, exclusions, joints. On several
+ * ranks it saves what all of them have. */
+TalusStatus talus_world_save_without_bodies(const TalusWorld *world, void **bytes, size_t *size);
+
 #endif

@@ -1,0 +1,73 @@
+/* cli/run/ranks.c - a run on several ranks: what all of them do together. */
+#include "run.h"
+
+#include "comm/comm.h"
+
+void run_order(const Run *run, RunOrder order)
+{
+    if (run->comm)
+        (void)talus_comm_share(run->comm, order);
+}
+
+RunOrder run_await_order(const Run *run)
+{
+    const double order = talus_comm_share(run->comm, RUN_END);
+    return order > RUN_END ? (RunOrder)order : RUN_END; /* NaN: a rank has failed */
+}
+
+/* Prints why this rank has failed, unless rank 0 has failed as well, which says why for all. */
+static void report_failure(const Run *run, TalusStatus status)
+{
+    const bool own = status != TALUS_OK && status != TALUS_ERR_CANCELLED;
+    const double first_has = talus_comm_share(run->comm, own);
+    if (own && first_has != 1.0)
+        cli_fail("rank %d: %s", talus_comm_rank(run->comm), talus_error());
+}
+
+TalusStatus run_agree(const Run *run, TalusStatus status)
+{
+    if (!run->comm)
+        return status;
+    status = talus_comm_agree(run->comm, status);
+    if (status != TALUS_OK)
+        report_failure(run, status);
+    return status;
+}
+
+TalusStatus run_divide(Run *run)
+{
+    if (!run->comm)
+        return TALUS_OK;
+    const TalusStatus status = run_agree(run, talus_world_divide(run->world, run->comm));
+    run->divided = status == TALUS_OK;
+    return status;
+}
+
+static void drop_whole(Run *run)
+{
+    talus_world_destroy(run->whole);
+    run->whole = NULL;
+}
+
+TalusStatus run_make_step(Run *run, TalusStepInfo *info)
+{
+    drop_whole(run);
+    return run_agree(run, talus_world_step_to(run->world, run->settings.until, info));
+}
+
+TalusStatus run_gather(Run *run)
+{
+    return run_agree(run, talus_world_gather(run->world, &run->whole));
+}
+
+TalusWorld *run_get_whole(Run *run)
+{
+    if (!run->divided)
+        return run->world;
+    if (!run->whole) {
+        run_order(run, RUN_GATHER);
+        if (run_gather(run) != TALUS_OK)
+            drop_whole(run);
+    }
+    return run->whole;
+}
