@@ -359,6 +359,49 @@ static void print_machines(const Results *r)
     }
 }
 
+/* ---- sizes ---- */
+
+static void print_records(const Results *r)
+{
+    const struct {
+        const char *what;
+        double bytes;
+    } row[] = {{"a body that changes ranks or comes to a halo", sizeof(TalusBodyRecord)},
+               {"a cell in which a rank asks for bodies", sizeof(uint64_t)},
+               {"a velocity in a product, single precision", get(r, "velocity_single")},
+               {"a velocity in a product, double precision", get(r, "velocity_double")},
+               {"an exact sum", sizeof(TalusSum)},
+               {"all that a step sends besides products, for each body of a product's halo",
+                find_step_bytes(r)}};
+    puts("| record | bytes |\n|---|---|");
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++)
+        printf("| %s | %.0f |\n", row[k].what, row[k].bytes);
+}
+
+/* What a rank has or reduces for each rank that there is. */
+static void print_growth(void)
+{
+    const struct {
+        const char *what, *where, *often;
+        size_t bytes;
+    } row[] = {
+        {"boxes of all ranks", "world/ranks/halo.c, `share_bounds`",
+         "each search for a halo, in memory and in one reduction", 2 * sizeof(TalusReachBox)},
+        {"messages of a search", "world/ranks/halo.c, `open_search`", "each search, in memory",
+         sizeof(TalusMessage)},
+        {"lists of what goes to and comes from each rank",
+         "world/ranks/ranks.c, `talus_ranks_init`", "always, in memory", 2 * sizeof(TalusSlotList)},
+        {"ends of the pieces of the curve, and messages of a deal", "world/ranks/deal.c",
+         "each deal, in memory", sizeof(int64_t) + sizeof(TalusMessage)},
+        {"ends of shares, counts and messages of a part", "problem/part.c",
+         "`talus_part_create`, `talus_part_collect`, in memory",
+         2 * sizeof(int64_t) + sizeof(TalusMessage)}};
+    puts("| what | where | when | bytes for each rank | MB at 1e5 ranks |\n|---|---|---|---|---|");
+    for (size_t k = 0; k < sizeof row / sizeof *row; k++)
+        printf("| %s | %s | %s | %zu | %.1f |\n", row[k].what, row[k].where, row[k].often,
+               row[k].bytes, 0.1 * (double)row[k].bytes);
+}
+
 int main(int argc, char **argv)
 {
     static Results results;
@@ -373,5 +416,9 @@ int main(int argc, char **argv)
     print_gpus(&results);
     puts("\n### A step on large machines\n");
     print_machines(&results);
+    puts("\n### Records\n");
+    print_records(&results);
+    puts("\n### What a rank has for each rank that there is\n");
+    print_growth();
     return 0;
 }
