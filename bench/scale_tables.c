@@ -413,9 +413,7 @@ static void print_records(const Results *r)
     const struct {
         const char *what;
         double bytes;
-    } row[] = {{"a body that changes ranks or comes to a halo", sizeof(TalusBodyRecord)},
-               {"a contact of a body that changes ranks", sizeof(TalusContactRecord)},
-               {"a cell in which a rank asks for bodies", sizeof(uint64_t)},
+    } row[] = {{"a cell in which a rank asks for bodies", sizeof(uint64_t)},
                {"a velocity in a product, single precision", get(r, "velocity_single")},
                {"a velocity in a product, double precision", get(r, "velocity_double")},
                {"an exact sum", sizeof(TalusSum)},

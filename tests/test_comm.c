@@ -139,6 +139,33 @@ static TalusStatus route_around(TalusComm *comm, void *context)
     return TALUS_OK;
 }
 
+/* Every rank sends as many numbers as its own number says to all. */
+static TalusStatus gather_numbers(TalusComm *comm, void *context)
+{
+    const int rank = talus_comm_rank(comm);
+    int64_t mine[RANKS];
+    TalusInbox inbox = {0};
+    (void)context;
+    for (int j = 0; j < RANKS; j++)
+        mine[j] = 10 * rank + j;
+    TALUS_TRY(talus_comm_gather(comm, mine, (size_t)rank * sizeof *mine, &inbox));
+    CHECK_INT(inbox.count, talus_comm_size(comm));
+    for (int r = 0; r < inbox.count; r++) {
+        CHECK_INT(inbox.message[r].rank, r);
+        CHECK_INT(inbox.message[r].bytes, (size_t)r * sizeof *mine);
+        for (int j = 0; j < r; j++)
+            CHECK_INT(((int64_t *)inbox.message[r].data)[j], 10 * r + j);
+    }
+    talus_inbox_clear(&inbox);
+    return TALUS_OK;
+}
+
+TEST(threads_gather_what_all_have)
+{
+    CHECK_OK(talus_ranks_run(1, gather_numbers, NULL));
+    CHECK_OK(talus_ranks_run(RANKS, gather_numbers, NULL));
+}
+
 TEST(messages_come_from_ranks_that_were_not_known_before)
 {
     CHECK_OK(talus_ranks_run(RANKS, route_around, NULL));
@@ -215,6 +242,7 @@ int main(void)
     RUN(threads_have_the_same_exact_sums_maxima_and_counts);
     RUN(threads_see_a_nan_of_one_and_what_rank_0_has);
     RUN(threads_receive_what_the_others_send);
+    RUN(threads_gather_what_all_have);
     RUN(messages_come_from_ranks_that_were_not_known_before);
     RUN(threads_end_when_one_fails_with_its_error);
     RUN(threads_agree_that_one_has_failed);

@@ -88,7 +88,8 @@ typedef struct TalusWorldDef {
     const char *backend;
     int threads; /* 0: one per processor */
     /* Ranks that make the world together (talus/comm.h), each with a part of its bodies; NULL: this process alone. Backend
-     * cpu only; without sleep, joints, drives, emitters, delayed batches, sinks, exclusions and probes so far. */
+     * cpu only; without joints, drives and exclusions so far. A call that names a body acts where the body is, and
+     * every rank gets the same status and the same answer. Queries give every rank the bodies and contacts of all. */
     TalusComm *comm;
 } TalusWorldDef;
 
@@ -372,7 +373,7 @@ TalusVec3 talus_world_gravity(const TalusWorld *world);
 TalusPeriod talus_world_period(const TalusWorld *world);
 
 /* State of all living bodies, in arrays of the caller; arrays that are not wanted are NULL. The order of bodies is
- * fixed until a body is added or removed. */
+ * fixed until a body is added or removed; on several ranks it is that of ids. */
 typedef struct TalusBodyState {
     TalusBodyId *id;
     TalusVec3 *position, *velocity, *spin;
@@ -384,7 +385,7 @@ typedef struct TalusBodyState {
 } TalusBodyState;
 
 /* Fills the arrays of `state` that are not NULL; each must hold talus_world_body_count elements. If a device fails, a
- * warning is logged and the state is the last one that was downloaded. */
+ * warning is logged and the state is the last one that was downloaded; if another rank fails, nothing is written. */
 void talus_world_get_state(const TalusWorld *world, TalusBodyState *state);
 /* Sets velocity, m/s, and spin, rad/s, of a free or sleeping body in the world frame; wakes its island. */
 TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec3 velocity,

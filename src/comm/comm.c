@@ -155,6 +155,18 @@ TalusStatus talus_comm_route(TalusComm *comm, const TalusMessage *send, int send
     return comm->ops->route(comm, send, sends, inbox) ? TALUS_OK : fail_broken();
 }
 
+TalusStatus talus_comm_gather(TalusComm *comm, const void *data, size_t bytes, TalusInbox *inbox)
+{
+    const int size = talus_comm_size(comm);
+    TalusMessage *send;
+    TALUS_TRY(talus_comm_agree(comm, TALUS_ALLOC(send, (size_t)size, "messages")));
+    for (int r = 0; r < size; r++)
+        send[r] = (TalusMessage){(void *)data, bytes, r};
+    TalusStatus status = talus_comm_route(comm, send, size, inbox);
+    talus_release(send);
+    return status;
+}
+
 TalusStatus talus_comm_agree(TalusComm *comm, TalusStatus status)
 {
     int64_t failed = status != TALUS_OK;

@@ -89,6 +89,8 @@ TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int s
 /* Like the operation; one rank alone may send to itself. */
 TalusStatus talus_comm_route(TalusComm *comm, const TalusMessage *send, int sends,
                              TalusInbox *inbox);
+/* The inbox gets a message from every rank, this one included: its `bytes` bytes of data, of any number. */
+TalusStatus talus_comm_gather(TalusComm *comm, const void *data, size_t bytes, TalusInbox *inbox);
 /* Reserves memory for `count` messages that take `bytes` bytes (talus_message_room) and sets inbox->count; for communicators. */
 TalusStatus talus_inbox_reserve(TalusInbox *inbox, int count, size_t bytes);
 void talus_inbox_clear(TalusInbox *inbox);

@@ -173,7 +173,7 @@ typedef struct TalusEngineLedger {
 /* A probe sums over the contacts of one body, or over contacts between bodies in a region and all others. */
 typedef struct TalusEngineProbe {
     bool region;
-    int slot;         /* of the body; without region */
+    int slot;         /* of the body; without region. On several ranks -1: the body is elsewhere */
     TalusVec3 lo, hi; /* corners of the region, an axis-aligned box */
     int copy;         /* of the bodies in the region */
 } TalusEngineProbe;

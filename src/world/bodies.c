@@ -1,4 +1,4 @@
-/* world/bodies.c - adding and removing bodies, and their state as arrays.
+/* world/bodies.c - adding and removing bodies.
  *
  * A batch is checked as a whole before anything changes, so a call that fails leaves the world unchanged. New bodies
  * take dead slots in increasing order, then slots behind the last. The slot of a body depends on the sequence of
@@ -278,6 +278,20 @@ static int count_own(const TalusWorld *world, int count)
     return most < count ? (int)most : count;
 }
 
+/* Reserves memory for the bodies of a batch, so that they can be added without a failure. */
+static TalusStatus reserve_for_batch(TalusWorld *world, const TalusBodyBatch *batch)
+{
+    TalusBodies *bodies = &world->bodies;
+    size_t living = (size_t)bodies->counts.living + (size_t)count_own(world, batch->count);
+    size_t slots = (size_t)bodies->counts.slots;
+    TALUS_TRY(talus_bodies_reserve(bodies, living > slots ? living : slots));
+    TALUS_TRY(talus_ids_reserve(bodies, batch->count, !talus_world_is_dealt(world)));
+    if (talus_norm(batch->force) + talus_norm(batch->torque) > 0.0)
+        TALUS_TRY(talus_forces_reserve(world, living > slots ? living : slots));
+    TALUS_TRY(talus_journal_reserve(world, batch->count));
+    return batch->count > 0 ? talus_world_mark_bodies_dirty(world) : TALUS_OK;
+}
+
 TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch, TalusBodyId *ids)
 {
     TALUS_TRY(talus_batch_check(world, batch));
@@ -286,15 +300,7 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
     double mass = 0.0;
     for (int i = 0; i < batch->count; i++)
         TALUS_TRY(compute_batch_mass(world, batch, i, &mass));
-    size_t living = (size_t)bodies->counts.living + (size_t)count_own(world, batch->count);
-    size_t slots = (size_t)bodies->counts.slots;
-    TALUS_TRY(talus_bodies_reserve(bodies, living > slots ? living : slots));
-    TALUS_TRY(talus_ids_reserve(bodies, batch->count, !talus_world_is_dealt(world)));
-    if (talus_norm(batch->force) + talus_norm(batch->torque) > 0.0)
-        TALUS_TRY(talus_forces_reserve(world, living > slots ? living : slots));
-    TALUS_TRY(talus_journal_reserve(world, batch->count));
-    if (batch->count > 0)
-        TALUS_TRY(talus_world_mark_bodies_dirty(world));
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, reserve_for_batch(world, batch)));
     if (batch->fixed)
         talus_wake_all(world); /* a sleeping body is not tested against fixed ones */
     world->filters.copies_apart |= batch->copy > 0 && batch->count > 0;
@@ -338,13 +344,16 @@ TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id)
 {
     TalusExchange exchange = {0};
     int slot;
-    TALUS_TRY(talus_ranks_refuse(world, "removal of bodies"));
-    TALUS_TRY(talus_slot_find(world, id, &slot));
+    TALUS_TRY(talus_ranks_find_body(world, id, &slot));
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
-    talus_world_drop_impulses(world, slot);
     talus_wake_all(world);
-    talus_slot_clear_drive(world, slot);
-    talus_slot_remove(world, slot, &exchange);
+    if (slot >= 0) {
+        talus_world_drop_impulses(world, slot);
+        talus_slot_clear_drive(world, slot);
+        talus_slot_remove(world, slot, &exchange);
+    } else {
+        talus_ranks_forget_body(world, id);
+    }
     talus_exchange_book(world, &exchange);
     return TALUS_OK;
 }
@@ -353,47 +362,19 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
                                      TalusVec3 spin)
 {
     int slot;
-    TALUS_TRY(talus_ranks_refuse(world, "change of velocities"));
-    TALUS_TRY(talus_slot_find(world, id, &slot));
-    if (!talus_slot_is_dynamic(&world->bodies, slot))
+    TALUS_TRY(talus_ranks_find_body(world, id, &slot));
+    if (!talus_ranks_body_is_dynamic(world, slot))
         return talus_reject("body %" PRIu64 " is fixed and has no velocity", id.number);
     if (!talus_finite3(velocity) || !talus_finite3(spin))
         return talus_reject("body %" PRIu64 ": the velocity is not finite", id.number);
     TALUS_TRY(talus_world_mark_bodies_dirty(world));
     talus_slot_wake(world, slot);
-    world->exchange_kinetic -= talus_slot_kinetic(world, slot);
-    world->bodies.velocity[slot] = velocity;
-    world->bodies.spin[slot] = spin;
-    world->exchange_kinetic += talus_slot_kinetic(world, slot);
-    return TALUS_OK;
-}
-
-#define STORE(field, value)            \
-    do {                               \
-        if (state->field)              \
-            state->field[n] = (value); \
-    } while (0)
-
-void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
-{
-    const TalusBodies *b = &world->bodies;
-    int n = 0;
-    if (state->position || state->velocity || state->spin || state->orientation)
-        talus_world_refresh(world, false);
-    for (int i = 0; i < b->counts.slots; i++) {
-        if (b->shape[i] < 0)
-            continue;
-        STORE(id, talus_slot_id(b, (uint32_t)i));
-        STORE(position, b->position[i]);
-        STORE(velocity, b->velocity[i]);
-        STORE(spin, b->spin[i]);
-        STORE(orientation, b->orientation[i]);
-        STORE(radius, b->radius[i]);
-        STORE(mass, b->mass[i]);
-        STORE(shape, b->shape[i]);
-        STORE(material, b->material[i]);
-        STORE(tag, b->tag[i]);
-        STORE(fixed, !talus_slot_is_dynamic(b, i));
-        n++;
+    if (slot >= 0) {
+        world->exchange_kinetic -= talus_slot_kinetic(world, slot);
+        world->bodies.velocity[slot] = velocity;
+        world->bodies.spin[slot] = spin;
+        world->exchange_kinetic += talus_slot_kinetic(world, slot);
     }
+    talus_ranks_take_from_owner(world, slot, &world->exchange_kinetic);
+    return TALUS_OK;
 }

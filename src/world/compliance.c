@@ -121,7 +121,7 @@ void talus_compliance_begin_part(TalusWorld *world)
 /* Without contacts nothing stores energy, and the next step may have any compliance. */
 void talus_compliance_finish_step(TalusWorld *world)
 {
-    bool stores = world->contact_count > 0 || world->sleep.asleep > 0;
+    bool stores = world->contact_count > 0 || talus_any_asleep(world);
     world->last_compliance = stores ? world->compliance : -1.0;
 }
 

@@ -2,7 +2,31 @@
 #ifndef TALUS_WORLD_CONTACTS_H
 #define TALUS_WORLD_CONTACTS_H
 
+#include "collide/contact.h"
+
 #include <talus/world.h>
+
+/* Returns the normal impulse of contact i on b, N s; below 0: the contact pulls. */
+double talus_normal_impulse(const TalusContactList *list, int i);
+/* Returns contact i of the list as callers see it; its point moves with body a. b: the number of its second body. */
+TalusContactState talus_contact_state(const TalusWorld *world, const TalusContactList *list, int i,
+                                      uint64_t b);
+
+/* Sums of normal forces by body; force and touching may be NULL. */
+typedef struct TalusForceSums {
+    double *force;
+    int *touching;
+    TalusForceSummary summary;
+    double impulse; /* N s: sum of the loaded contacts */
+} TalusForceSums;
+
+/* Starts sums for `bodies` bodies. */
+TalusForceSums talus_force_sums_begin(const TalusWorld *world, int bodies, double *force,
+                                      int *touching);
+/* Counts a contact; if it is loaded, adds its normal impulse over summary.length to the forces of both bodies, whose
+ * indices are a and b. */
+void talus_force_sums_add(TalusForceSums *sums, double impulse, int a, int b);
+TalusForceSummary talus_force_sums_end(const TalusForceSums *sums);
 
 /* Allocates *living_index, [slots]: the index of each living body among the living bodies, in the order of slots; 0 for
  * dead slots. The caller releases the array (talus_release). */

@@ -38,16 +38,18 @@ TalusStatus talus_slot_set_force(TalusWorld *world, int slot, TalusVec3 force, T
 TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 force,
                                   TalusVec3 torque)
 {
+    TalusStatus status = TALUS_OK;
     int slot;
-    TALUS_TRY(talus_ranks_refuse(world, "change of forces"));
-    TALUS_TRY(talus_slot_find(world, id, &slot));
-    if (!talus_slot_is_dynamic(&world->bodies, slot))
+    TALUS_TRY(talus_ranks_find_body(world, id, &slot));
+    if (!talus_ranks_body_is_dynamic(world, slot))
         return talus_reject("body %" PRIu64 " does not move freely: no force acts on it",
                             id.number);
     if (!isfinite(talus_norm(force)) || !isfinite(talus_norm(torque)))
         return talus_reject("body %" PRIu64 ": the force is not finite", id.number);
     talus_slot_wake(world, slot);
-    return talus_slot_set_force(world, slot, force, torque);
+    if (slot >= 0)
+        status = talus_slot_set_force(world, slot, force, torque);
+    return talus_comm_agree(world->ranks.comm, status);
 }
 
 void talus_forces_clear(TalusWorld *world)

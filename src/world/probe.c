@@ -28,9 +28,8 @@ TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int 
 
 TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, int *index)
 {
-    TALUS_TRY(talus_ranks_refuse(world, "probes"));
     if (def->kind == TALUS_PROBE_BODY) {
-        if (talus_slot_of(world, def->body) < 0)
+        if (!talus_comm_any(world->ranks.comm, talus_slot_of(world, def->body) >= 0))
             return talus_reject("probe \"%s\": there is no body %" PRIu64,
                                 def->name ? def->name : "", def->body.number);
     } else if (def->kind == TALUS_PROBE_REGION) {
@@ -94,8 +93,8 @@ TalusStatus talus_probes_request_sums(TalusWorld *world)
     for (int i = 0; i < world->probes; i++) {
         const TalusProbeDef *def = &world->probe[i].def;
         bool region = def->kind == TALUS_PROBE_REGION;
-        int slot = region ? -1 : talus_slot_of(world, def->body);
-        if (!region && slot < 0)
+        int slot = region ? -1 : talus_ranks_slot_here(world, def->body);
+        if (!region && slot < 0 && !talus_world_is_dealt(world))
             continue; /* removed: the value stays 0 */
         staging->probe[staging->count] =
             (TalusEngineProbe){region, slot, def->lo, def->hi, def->copy};

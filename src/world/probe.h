@@ -13,7 +13,8 @@ typedef struct TalusProbe {
     TalusProbeValue next;  /* of the current step; force and torque are impulses, N s and N m s */
 } TalusProbe;
 
-/* Probes in the engine's form, and their sums. Probes of removed bodies are left out; their value is 0. */
+/* Probes in the engine's form, and their sums. Probes of removed bodies are left out; their value is 0. On several ranks
+ * all ranks have all probes, since they add up the sums together. */
 typedef struct TalusProbeStaging {
     TalusEngineProbe *probe;
     TalusProbeSums *sums;

@@ -70,11 +70,24 @@ static void sum_probe_bodies(void *context, int64_t begin, int64_t end, int64_t 
     double sum[TALUS_PROBE_BODY_SUMS] = {0.0};
     for (int64_t rank = begin; rank < end; rank++) {
         int64_t i = cpu_slot_of_rank(e, rank);
-        if (has_body(c, (uint32_t)i))
+        if (i < cpu_own_slots(e) && has_body(c, (uint32_t)i))
             talus_probe_add_body(e->bodies.mass[i], e->solved[i], sum);
     }
     for (int j = 0; j < TALUS_PROBE_BODY_SUMS; j++)
         e->partial[group][j] = sum[j];
+}
+
+/* Writes to sum[] the terms of the probe's own body, which its owner knows. */
+static void get_probe_body(CpuEngine *e, int slot, double sum[TALUS_PROBE_BODY_SUMS])
+{
+    TalusSum term[TALUS_PROBE_BODY_SUMS] = {0};
+    if (slot >= 0 && slot < cpu_own_slots(e))
+        talus_probe_add_body(e->bodies.mass[slot], e->solved[slot], sum);
+    for (int j = 0; j < TALUS_PROBE_BODY_SUMS; j++)
+        talus_sum_add(&term[j], &sum[j], 1);
+    talus_comm_add_sums(e->bodies.comm, term, TALUS_PROBE_BODY_SUMS);
+    for (int j = 0; e->bodies.comm && j < TALUS_PROBE_BODY_SUMS; j++)
+        sum[j] = talus_sum_value(&term[j]);
 }
 
 /* Computes the sums of one probe. */
@@ -86,7 +99,7 @@ static void compute_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProb
     if (probe->region) {
         cpu_sum_bodies(e, sum_probe_bodies, &c, TALUS_PROBE_BODY_SUMS, body);
     } else {
-        talus_probe_add_body(e->bodies.mass[probe->slot], e->solved[probe->slot], body);
+        get_probe_body(e, probe->slot, body);
     }
     *out = (TalusProbeSums){.impulse = talus_vec3(sum[0], sum[1], sum[2]),
                             .torque = talus_vec3(sum[3], sum[4], sum[5]),

@@ -168,11 +168,11 @@ static void share_newest_owner(Deal *d)
 {
     double owner = -1.0;
     for (int k = 0; k < d->blocks; k++)
-        if (d->number[k] == d->ranks->newest_block)
+        if (d->number[k] == d->ranks->newest.block)
             owner = d->block[k].owner;
     talus_comm_find_maxima(d->ranks->comm, &owner, 1);
     if (owner >= 0.0)
-        d->ranks->newest_owner = (int)owner;
+        d->ranks->newest.owner = (int)owner;
 }
 
 /* ---- targets ---- */
@@ -407,8 +407,11 @@ static TalusStatus replace_bodies(TalusWorld *world, const TalusBodyRecord *cons
     b->counts.slots = b->counts.living = b->counts.first_free = count;
     b->counts.general = 0;
     world->forces.count = 0;
+    world->sleep.slots = world->sleep.asleep = 0;
+    TALUS_TRY(talus_sleep_reserve(world));
     for (int i = 0; i < count; i++) {
         TALUS_TRY(talus_body_unpack(world, record[i], i));
+        world->sleep.asleep += talus_slot_is_asleep(b, i);
         b->counts.general += talus_slot_is_dynamic(b, i) && !talus_slot_is_sphere(world, i);
     }
     world->ranks.elsewhere = all - count;

@@ -557,7 +557,7 @@ static TalusStatus renumber_contacts(TalusWorld *world)
     TALUS_THEN(status, TALUS_ALLOC(slot, (size_t)(list->own + list->halo) + 1, "halo"));
     if (status == TALUS_OK) {
         for (int i = 0; i < list->own; i++)
-            slot[i] = i;
+            slot[i] = i < own ? i : -1; /* a rollback has removed the body */
         for (int k = 0; k < list->halo; k++)
             slot[list->own + k] = find_place(place, ranks->halo, list->id[k]);
         world->engine.ops->renumber_contacts(world->engine.self, slot);
@@ -660,16 +660,21 @@ static TalusStatus update_contacts(TalusWorld *world)
 
 /* ---- what the step calls ---- */
 
-TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *options)
+TalusStatus talus_ranks_gather_halo(TalusWorld *world, const TalusDetectOptions *options)
 {
     TalusRanks *ranks = &world->ranks;
-    if (!ranks->comm)
-        return TALUS_OK;
     ranks->halo = 0;
     for (int r = 0; r < talus_comm_size(ranks->comm); r++)
         ranks->to[r].count = ranks->from[r].count = 0;
-    TALUS_TRY(exchange_bodies(world, options, NULL));
-    return talus_comm_agree(ranks->comm, update_contacts(world));
+    return exchange_bodies(world, options, NULL);
+}
+
+TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *options)
+{
+    if (!world->ranks.comm)
+        return TALUS_OK;
+    TALUS_TRY(talus_ranks_gather_halo(world, options));
+    return talus_comm_agree(world->ranks.comm, update_contacts(world));
 }
 
 /* Writes the solved motions of the halo, which has come with the last messages, to the engine's arrays. */

@@ -35,8 +35,6 @@ TalusStatus talus_ranks_init(TalusWorld *world)
                           "backend %s does not work on several ranks; "
                           "backend cpu does",
                           world->def.backend);
-    if (world->def.sleep_speed > 0.0)
-        TALUS_TRY(talus_ranks_refuse(world, "sleeping bodies"));
     TALUS_TRY(TALUS_ALLOC(ranks->to, size, "ranks"));
     return TALUS_ALLOC(ranks->from, size, "ranks");
 }
@@ -54,9 +52,9 @@ int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number)
 {
     TalusRanks *ranks = &world->ranks;
     const uint64_t block = talus_number_block(number);
-    if (block != ranks->newest_block || number == 1) {
-        ranks->newest_block = block;
-        ranks->newest_owner = (int)(block % (uint64_t)talus_comm_size(ranks->comm));
+    if (block != ranks->newest.block || number == 1) {
+        ranks->newest.block = block;
+        ranks->newest.owner = (int)(block % (uint64_t)talus_comm_size(ranks->comm));
     }
-    return ranks->newest_owner;
+    return ranks->newest.owner;
 }

@@ -9,9 +9,12 @@
  * changes the speed and never the result.
  *
  *     ranks.c   what such a world can do; owners of new bodies
+ *     ask.c     calls that name a body: its owner acts, and all ranks get the same answer
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     whole.c   a whole world becomes parts, and parts a whole
  *     halo.c    which bodies each rank needs from which other, and their copies
+ *     look.c    what a caller sees: bodies and contacts of all ranks, bodies that overlap
+ *     rest.c    islands of bodies that fall asleep together
  *     reach.c   where a body may touch others within a step
  *     record.c  a body as it is sent */
 #ifndef TALUS_WORLD_RANKS_RANKS_H
@@ -23,6 +26,8 @@
 
 #include <talus/world.h>
 
+struct TalusBodies;
+
 /* A body as it is sent. solved_* and changed: TalusSolvedMotions, once there are any. */
 typedef struct TalusBodyRecord {
     uint64_t id;
@@ -30,6 +35,8 @@ typedef struct TalusBodyRecord {
     TalusQuat orientation;
     double mass, radius, size;
     int32_t shape, material, tag;
+    int32_t calm;    /* TalusSleep */
+    uint64_t island; /* TalusSleep.label of a sleeping body */
     uint16_t group;
     uint8_t mobility, changed;
 } TalusBodyRecord;
@@ -56,12 +63,16 @@ typedef struct TalusListSlots {
     uint64_t *id; /* [halo] */
 } TalusListSlots;
 
+/* Who owns new bodies. */
+typedef struct TalusNewOwners {
+    uint64_t block; /* of the newest number */
+    int owner;      /* of this block */
+} TalusNewOwners;
+
 typedef struct TalusRanks {
     TalusComm *comm;   /* NULL: the world is whole */
     int64_t elsewhere; /* living bodies that other ranks own */
-    /* who owns new bodies */
-    uint64_t newest_block; /* block of the newest number */
-    int newest_owner;
+    TalusNewOwners newest;
     uint64_t dealt; /* TalusBodyCounts.created when bodies were last dealt */
     /* the halo */
     int halo;                   /* number of its bodies */
@@ -96,6 +107,19 @@ static inline uint64_t talus_number_block(uint64_t number)
 /* Returns the rank that owns the new body with this number; numbers come in ascending order. */
 int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number);
 
+/* ---- ask.c ---- all ranks call these together; a world that is whole gets its own answer */
+/* Sets *slot to the slot of the living body with this id, -1 if another rank owns it; fails on all ranks if there is
+ * none. */
+TalusStatus talus_ranks_find_body(const TalusWorld *world, TalusBodyId id, int *slot);
+/* Returns the slot of the body with this id, or of its copy in the halo; -1: it is not here. Asks no other rank. */
+int talus_ranks_slot_here(const TalusWorld *world, TalusBodyId id);
+/* True if the body that talus_ranks_find_body has found is free or asleep; `slot` as found. */
+bool talus_ranks_body_is_dynamic(const TalusWorld *world, int slot);
+/* Replaces *value on all ranks by that of the owner, for which slot >= 0. */
+void talus_ranks_take_from_owner(const TalusWorld *world, int slot, double *value);
+/* Another rank removes a body: counts it, and drops it from the contact list. */
+void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id);
+
 /* ---- deal.c ---- */
 /* Before a step: deals the bodies anew if some ranks have much more to do than others. */
 TalusStatus talus_ranks_balance(TalusWorld *world);
@@ -126,6 +150,38 @@ TalusStatus talus_ranks_widen_halo(TalusWorld *world, const TalusDetectOptions *
 TalusStatus talus_ranks_snapshot(TalusWorld *world);
 void talus_ranks_rollback(TalusWorld *world);
 
+/* The bodies that talus_ranks_make_halo has in the halo, but the contacts of the engine's list keep their slots. For a
+ * world whose contacts nobody uses. */
+TalusStatus talus_ranks_gather_halo(TalusWorld *world, const TalusDetectOptions *options);
+
+/* ---- look.c ---- all ranks call these together; the world must have other ranks */
+/* A contact of some rank. */
+typedef struct TalusSharedContact {
+    TalusContactState state;
+    double impulse;  /* N s: normal */
+    int32_t run, at; /* of the contact list of its rank: run, index */
+} TalusSharedContact;
+
+/* Sets *out to the living bodies of all ranks, by ascending numbers, in arrays that the caller clears. */
+TalusStatus talus_ranks_gather_bodies(const TalusWorld *world, struct TalusBodies *out);
+/* Sets *out to an array, which the caller releases, of the contacts of all ranks between living bodies, in the order of the
+ * list of one rank. */
+TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedContact **out,
+                                        int *count);
+/* Sets *copy to a world with copies of the bodies and, in its halo, those of other ranks that overlap free ones; all else
+ * is the world's own. For talus_ranks_drop_copy. */
+TalusStatus talus_ranks_copy_with_halo(const TalusWorld *world, TalusWorld **copy);
+void talus_ranks_drop_copy(TalusWorld *copy);
+
+/* ---- rest.c ---- */
+/* Replaces the array of numbers, from talus_alloc, by one with those of all ranks. */
+TalusStatus talus_ranks_gather_numbers(TalusComm *comm, uint64_t **number, int64_t *count);
+/* Joins the islands of all ranks. island[slot], for own free bodies and those of the halo: slot that stands for the island as
+ * this rank knows it. restless[island[slot]]: some rank has set it. Writes label[slot] for own free bodies: the smallest number
+ * of the whole island. */
+TalusStatus talus_ranks_join_islands(const TalusWorld *world, const int32_t *island,
+                                     uint8_t *restless, uint64_t *label);
+
 /* ---- reach.c ---- */
 /* A box along the axes; empty if lo > hi. */
 typedef struct TalusReachBox {
@@ -140,8 +196,9 @@ TalusReachBox talus_reach_of(const TalusWorld *world, int slot, const TalusDetec
 /* ---- record.c ---- */
 /* Writes the body in `slot`, without solved motions, which become 0. */
 void talus_body_pack(const TalusWorld *world, int slot, TalusBodyRecord *out);
-/* Writes the record to `slot`, which the arrays have, but for the solved motions. Fails if memory for its force is
- * lacking. */
+/* Writes the record to `slot`, which the arrays have, but for forces and solved motions. */
+void talus_body_store(struct TalusBodies *bodies, const TalusBodyRecord *record, int slot);
+/* The same for a world, with the force. Fails if memory for the force is lacking. */
 TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *record, int slot);
 
 #endif

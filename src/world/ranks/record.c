@@ -4,6 +4,31 @@
 
 #include <string.h>
 
+static void pack_sleep(const TalusWorld *world, int slot, TalusBodyRecord *out)
+{
+    const TalusSleep *s = &world->sleep;
+    if (slot >= s->slots)
+        return;
+    out->calm = s->calm[slot];
+    if (talus_slot_is_asleep(&world->bodies, slot))
+        out->island =
+            talus_world_is_dealt(world) ? s->label[slot] : world->bodies.id[s->island[slot]];
+}
+
+/* Also for slots of the halo, which talus_sleep_reserve does not count. */
+static TalusStatus unpack_sleep(TalusWorld *world, const TalusBodyRecord *r, int slot)
+{
+    TalusSleep *s = &world->sleep;
+    const size_t need = (size_t)slot + 1;
+    if (world->def.sleep_speed == 0.0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_GROW(s->calm, need, TALUS_CAPACITY(s->calm), "sleeping bodies"));
+    TALUS_TRY(TALUS_GROW(s->label, need, TALUS_CAPACITY(s->label), "sleeping bodies"));
+    s->calm[slot] = r->calm;
+    s->label[slot] = r->island;
+    return TALUS_OK;
+}
+
 void talus_body_pack(const TalusWorld *world, int slot, TalusBodyRecord *out)
 {
     const TalusBodies *b = &world->bodies;
@@ -26,11 +51,11 @@ void talus_body_pack(const TalusWorld *world, int slot, TalusBodyRecord *out)
     out->tag = b->tag[slot];
     out->group = b->group[slot];
     out->mobility = b->mobility[slot];
+    pack_sleep(world, slot, out);
 }
 
-TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *r, int slot)
+void talus_body_store(TalusBodies *b, const TalusBodyRecord *r, int slot)
 {
-    TalusBodies *b = &world->bodies;
     b->id[slot] = r->id;
     b->position[slot] = r->position;
     b->velocity[slot] = r->velocity;
@@ -44,5 +69,11 @@ TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *r, int s
     b->tag[slot] = r->tag;
     b->group[slot] = r->group;
     b->mobility[slot] = r->mobility;
+}
+
+TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *r, int slot)
+{
+    talus_body_store(&world->bodies, r, slot);
+    TALUS_TRY(unpack_sleep(world, r, slot));
     return talus_slot_set_force(world, slot, r->force, r->torque);
 }

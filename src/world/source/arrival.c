@@ -12,6 +12,7 @@
 #include "collide/period.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 /* ---- bodies for a detector ---- */
 
@@ -136,35 +137,51 @@ static double smaller_size(const TalusWorld *world, const TalusContact *c)
     return talus_contact_size(b->size, b->shape, b->mobility, c);
 }
 
-/* Returns the smallest id that the step assigned; UINT64_MAX: none. Bodies with larger ids were added by the step
- * too. */
-static uint64_t first_new_id(const TalusWorld *world)
-{
-    const TalusJournal *j = &world->journal;
-    uint64_t first = UINT64_MAX;
-    for (int i = 0; i < j->count; i++)
-        if (j->entry[i].shape_before < 0 && world->bodies.id[j->entry[i].slot] < first)
-            first = world->bodies.id[j->entry[i].slot];
-    return first;
-}
+/* A contact of a body that the step added. ratio: overlap over the smaller size; 0: there is none. */
+typedef struct NewContact {
+    double ratio, overlap;
+    uint64_t a, b;
+    int tag_a, tag_b;
+} NewContact;
 
-/* Returns, of the contacts of bodies that the step added, the one with the largest overlap over the smaller size; NULL:
- * none overlaps. */
-static const TalusContact *deepest_new_contact(const TalusWorld *world)
+/* Returns, of the contacts of bodies that the step added, the one with the largest overlap over the smaller size. */
+static NewContact deepest_new_contact(const TalusWorld *world)
 {
     const TalusContactList *list = talus_world_contacts(world);
-    const uint64_t *id = world->bodies.id, first = first_new_id(world);
-    const TalusContact *worst = NULL;
-    double ratio = 0.0;
+    const TalusBodies *b = &world->bodies;
+    const uint64_t first = world->journal.counts_before.created + 1;
+    NewContact worst;
+    memset(&worst, 0, sizeof worst); /* padding, too: it is sent */
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
         double r = -c->gap / smaller_size(world, c);
-        if (r > ratio && (id[c->a] >= first || id[c->b] >= first)) {
-            ratio = r;
-            worst = c;
+        if (r > worst.ratio && (b->id[c->a] >= first || b->id[c->b] >= first)) {
+            worst.ratio = r;
+            worst.overlap = -c->gap;
+            worst.a = b->id[c->a];
+            worst.b = b->id[c->b];
+            worst.tag_a = b->tag[c->a];
+            worst.tag_b = b->tag[c->b];
         }
     }
     return worst;
+}
+
+/* Sets *worst to the deepest of all ranks; of equal ones, to that with the smallest numbers. */
+static TalusStatus share_deepest(const TalusWorld *world, NewContact *worst)
+{
+    TalusInbox inbox = {0};
+    if (!talus_world_is_dealt(world))
+        return TALUS_OK;
+    TalusStatus status = talus_comm_gather(world->ranks.comm, worst, sizeof *worst, &inbox);
+    for (int k = 0; status == TALUS_OK && k < inbox.count; k++) {
+        const NewContact *c = inbox.message[k].data;
+        const bool before = c->a < worst->a || (c->a == worst->a && c->b < worst->b);
+        if (c->ratio > worst->ratio || (c->ratio == worst->ratio && before))
+            *worst = *c;
+    }
+    talus_inbox_clear(&inbox);
+    return status;
 }
 
 void talus_arrivals_report(TalusWorld *world)
@@ -176,17 +193,15 @@ void talus_arrivals_report(TalusWorld *world)
     if (!any || world->said_overlap || !(world->info.penetration_max > TALUS_DEEP_OVERLAP) ||
         talus_world_download_contacts(world) != TALUS_OK)
         return;
-    const TalusContact *c = deepest_new_contact(world);
-    if (!c || !(-c->gap > TALUS_DEEP_OVERLAP * smaller_size(world, c)))
+    NewContact c = deepest_new_contact(world);
+    if (share_deepest(world, &c) != TALUS_OK || !(c.ratio > TALUS_DEEP_OVERLAP))
         return;
     world->said_overlap = true;
     talus_log_to(&world->log, TALUS_LOG_WARNING, "step.overlap",
                  "step %lld: bodies arrive where others are: body %" PRIu64
                  " (tag %d) and body %" PRIu64
                  " (tag %d) overlap by %.3g m, %.3g of the smaller size (said once)",
-                 (long long)world->steps + 1, world->bodies.id[c->a], (int)world->bodies.tag[c->a],
-                 world->bodies.id[c->b], (int)world->bodies.tag[c->b], -c->gap,
-                 -c->gap / smaller_size(world, c));
+                 (long long)world->steps + 1, c.a, c.tag_a, c.b, c.tag_b, c.overlap, c.ratio);
 }
 
 /* ---- emitters ---- */

@@ -2,9 +2,12 @@
  *
  * Centres are drawn uniformly from the region. To find free positions, a detector apart from the step's gets the bodies
  * near the region (as fixed ones) and the candidates (as moving spheres) with no envelope: its contacts with a negative
- * gap are the overlaps, for every shape and group; bodies of other copies of the scene do not count. A candidate that overlaps a body or an earlier free candidate is
- * drawn again, in ROUNDS rounds in all; then it waits for the next step and keeps its radius. The result depends on the
- * emitter's random state and the bodies alone, not on threads. */
+ * gap are the overlaps, for every shape and group; bodies of other copies of the scene do not count. A candidate that
+ * overlaps a body or an earlier free candidate is drawn again, in ROUNDS rounds in all; then it waits for the next step
+ * and keeps its radius. The result depends on the emitter's random state and the bodies alone, not on threads.
+ *
+ * On several ranks all draw the same candidates, each looks for overlaps with its own bodies, and all share what they
+ * have found. */
 #include "world/source/emit.h"
 #include "base/rng.h"
 #include "world/state.h"
@@ -21,7 +24,7 @@ void talus_emit_candidates_clear(TalusEmitCandidates *n)
 {
     talus_detector_destroy(n->detector);
     talus_bodies_clear(&n->bodies);
-    TALUS_RELEASE(n->rejected, n->placed_position, n->placed_radius);
+    TALUS_RELEASE(n->rejected, n->marks, n->placed_position, n->placed_radius);
     *n = (TalusEmitCandidates){0};
 }
 
@@ -120,33 +123,49 @@ TalusVec3 talus_emitter_random_position(const TalusEmitterDef *def, TalusRng *rn
     return talus_vec3(lo.x + x * d.x, lo.y + y * d.y, lo.z + z * d.z);
 }
 
+/* Marks the candidates that some rank has marked. */
+static TalusStatus share_marks(const TalusWorld *world, TalusEmitCandidates *n)
+{
+    const int first = n->near_count, count = n->bodies.counts.slots - first;
+    if (!talus_world_is_dealt(world))
+        return TALUS_OK;
+    TALUS_TRY(
+        talus_comm_agree(world->ranks.comm, TALUS_GROW(n->marks, (size_t)count, 0, "emitter")));
+    for (int k = 0; k < count; k++)
+        n->marks[k] = n->rejected[first + k];
+    TALUS_TRY(talus_comm_add_counts(world->ranks.comm, n->marks, count));
+    for (int k = 0; k < count; k++)
+        n->rejected[first + k] = n->marks[k] > 0;
+    return TALUS_OK;
+}
+
 /* Marks candidates that overlap a near body, then, in order, those that overlap an earlier unmarked candidate. The
  * first run has pairs of candidates a < b sorted by a, so the mark of a candidate is final when it is a. */
-static void mark_rejected(TalusEmitCandidates *n, const TalusContactList *list)
+static TalusStatus mark_rejected(const TalusWorld *world, TalusEmitCandidates *n,
+                                 const TalusContactList *list)
 {
     memset(n->rejected, 0, (size_t)n->bodies.counts.slots);
     for (int i = list->sphere_sphere; i < list->count; i++)
         if (list->contact[i].gap < 0.0)
             n->rejected[list->contact[i].a] = 1;
+    TALUS_TRY(share_marks(world, n));
     for (int i = 0; i < list->sphere_sphere; i++) {
         const TalusContact *c = &list->contact[i];
         if (c->gap < 0.0 && !n->rejected[c->a])
             n->rejected[c->b] = 1;
     }
+    return TALUS_OK;
 }
 
-/* Detects overlaps of the candidates and marks those that are rejected. */
-static TalusStatus find_overlaps(TalusWorld *world)
+/* Detects the overlaps of the candidates. */
+static TalusStatus find_overlaps(TalusWorld *world, TalusContactList **list)
 {
     TalusEmitCandidates *n = &world->candidates;
     if (!n->detector)
         TALUS_TRY(talus_detector_create(&n->detector));
     TalusBodyView view = talus_bodies_view(world, &n->bodies, NULL);
     TalusDetectOptions options = {.h = world->info.length};
-    TalusContactList *list;
-    TALUS_TRY(talus_detect(n->detector, world->pool, &view, &options, &list));
-    mark_rejected(n, list);
-    return TALUS_OK;
+    return talus_detect(n->detector, world->pool, &view, &options, list);
 }
 
 /* Accepts candidates that are not rejected: lists them as placed and adds them to the near bodies. The radii of the
@@ -169,8 +188,8 @@ static void accept_candidates(TalusEmitCandidates *n, TalusEmitter *e)
     e->waiting = waiting;
 }
 
-/* Draws a position for each waiting sphere and accepts the spheres that overlap nothing. */
-static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
+/* Draws a position for each waiting sphere and detects overlaps. */
+static TalusStatus draw_candidates(TalusWorld *world, TalusEmitter *e, TalusContactList **list)
 {
     TalusEmitCandidates *n = &world->candidates;
     TALUS_TRY(reserve(n, (size_t)n->near_count + (size_t)e->waiting));
@@ -179,7 +198,16 @@ static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
                  talus_wrap_position(&world->def.period,
                                      talus_emitter_random_position(&e->def, &e->rng)),
                  e->radius[i], e->shape, false);
-    TALUS_TRY(find_overlaps(world));
+    return find_overlaps(world, list);
+}
+
+/* Draws a position for each waiting sphere and accepts the spheres that overlap nothing. */
+static TalusStatus try_round(TalusWorld *world, TalusEmitter *e)
+{
+    TalusEmitCandidates *n = &world->candidates;
+    TalusContactList *list;
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, draw_candidates(world, e, &list)));
+    TALUS_TRY(mark_rejected(world, n, list));
     accept_candidates(n, e);
     return TALUS_OK;
 }
@@ -204,7 +232,8 @@ static TalusStatus add_placed(TalusWorld *world, const TalusEmitter *e)
     return talus_world_add_bodies(world, &batch, NULL);
 }
 
-TalusStatus talus_emitter_emit(TalusWorld *world, TalusEmitter *e)
+/* Draws the radii of spheres that are due and, if some wait, gathers the bodies near the region. */
+static TalusStatus begin_emission(TalusWorld *world, TalusEmitter *e)
 {
     TalusEmitCandidates *n = &world->candidates;
     TALUS_TRY(draw_radii(world, e));
@@ -215,7 +244,14 @@ TalusStatus talus_emitter_emit(TalusWorld *world, TalusEmitter *e)
     TALUS_TRY(TALUS_GROW(n->placed_radius, most, 0, "emitter"));
     n->placed = 0;
     TALUS_TRY(talus_world_download_bodies(world));
-    TALUS_TRY(gather_near(world, &e->def));
+    return gather_near(world, &e->def);
+}
+
+TalusStatus talus_emitter_emit(TalusWorld *world, TalusEmitter *e)
+{
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, begin_emission(world, e)));
+    if (e->waiting == 0)
+        return TALUS_OK;
     for (int round = 0; round < ROUNDS && e->waiting > 0; round++)
         TALUS_TRY(try_round(world, e));
     return add_placed(world, e);

@@ -14,6 +14,7 @@ typedef struct TalusEmitCandidates {
     TalusBodies bodies;
     int near_count;
     uint8_t *rejected; /* by slot of `bodies`: 1 for a candidate that overlaps (mark_rejected) */
+    int64_t *marks;    /* on several ranks: how many of them have marked the candidate */
     int placed;        /* candidates accepted so far, in the next two arrays */
     TalusVec3 *placed_position;
     double *placed_radius;

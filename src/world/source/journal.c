@@ -25,6 +25,8 @@ void talus_journal_begin(TalusWorld *world)
     j->recording = true;
     j->count = 0;
     j->counts_before = world->bodies.counts;
+    j->owners_before = world->ranks.newest;
+    j->elsewhere_before = world->ranks.elsewhere;
     j->kinetic_before = world->exchange_kinetic;
     j->potential_before = world->exchange_potential;
 }
@@ -41,6 +43,8 @@ void talus_journal_undo(TalusWorld *world)
             talus_world_drop_impulses(world, entry.slot);
     }
     world->bodies.counts = j->counts_before;
+    world->ranks.newest = j->owners_before;
+    world->ranks.elsewhere = j->elsewhere_before;
     talus_ids_rollback(&world->bodies);
     world->exchange_kinetic = j->kinetic_before;
     world->exchange_potential = j->potential_before;

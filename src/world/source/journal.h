@@ -3,6 +3,7 @@
 #define TALUS_WORLD_SOURCE_JOURNAL_H
 
 #include "world/bodies.h"
+#include "world/ranks/ranks.h"
 
 /* A body that an arrival added to a slot, or that a sink removed from it. */
 typedef struct TalusJournalEntry {
@@ -15,6 +16,8 @@ typedef struct TalusJournal {
     TalusJournalEntry *entry;
     int count; /* number of entries; those of the last step stay until the next begins */
     TalusBodyCounts counts_before;           /* TalusBodies.counts before the step */
+    TalusNewOwners owners_before;            /* TalusRanks.newest before the step */
+    int64_t elsewhere_before;                /* TalusRanks.elsewhere before the step */
     double kinetic_before, potential_before; /* TalusWorld.exchange_* before the step, J */
 } TalusJournal;
 

@@ -14,6 +14,8 @@
 #include "geometry/bounds.h"
 #include "geometry/facets.h"
 
+#include <string.h>
+
 /* ---- a list of contacts ---- */
 
 /* Returns depth over size, by which overlaps are compared. */
@@ -22,28 +24,61 @@ static double relative_depth(const TalusOverlapPair *p)
     return p->size > 0.0 ? p->depth / p->size : 0.0;
 }
 
-/* Sets *worst to *p if p has the larger depth over size. */
-static void replace_if_worse(TalusOverlapPair *worst, const TalusOverlapPair *p)
+/* True if a pair of numbers comes before another; the former number counts first. */
+static bool comes_before(const uint64_t x[2], const uint64_t y[2])
 {
-    if (relative_depth(p) > relative_depth(worst))
+    return x[0] < y[0] || (x[0] == y[0] && x[1] < y[1]);
+}
+
+/* True if overlap p is worse than q, or comes before it if both are alike. p_number, q_number: of their bodies, b and a if
+ * a is inside b, else a and b. */
+static bool is_worse(const TalusOverlapPair *p, const uint64_t p_number[2],
+                     const TalusOverlapPair *q, const uint64_t q_number[2])
+{
+    const double x = relative_depth(p), y = relative_depth(q);
+    if (x != y || x == 0.0)
+        return x > y;
+    return p->run < q->run || (p->run == q->run && comes_before(p_number, q_number));
+}
+
+/* Writes the places of the pair's bodies in the order of ids to number[2]. */
+static void get_places(const TalusBodyView *v, const TalusOverlapPair *p, uint64_t number[2])
+{
+    const bool inside = p->run == TALUS_OVERLAP_INSIDE;
+    const int slot[2] = {inside ? p->b : p->a, inside ? p->a : p->b};
+    for (int k = 0; k < 2; k++)
+        number[k] = slot[k] >= 0 && v->rank ? v->rank[slot[k]] : (uint64_t)slot[k];
+}
+
+/* Sets *worst to *p if p is worse; keeps the number of pairs. */
+static void replace_if_worse(const TalusBodyView *v, TalusOverlapPair *worst,
+                             const TalusOverlapPair *p)
+{
+    const int pairs = worst->pairs;
+    uint64_t p_place[2], worst_place[2];
+    get_places(v, p, p_place);
+    get_places(v, worst, worst_place);
+    if (is_worse(p, p_place, worst, worst_place))
         *worst = *p;
+    worst->pairs = pairs;
 }
 
 /* Sets *worst to the worst overlap of the list and counts the overlapping pairs; contacts of one pair are adjacent. */
 static void find_worst_contact(const TalusBodyView *v, const TalusContactList *list,
                                TalusOverlapPair *worst)
 {
+    const int fixed_end = list->sphere_sphere + list->sphere_fixed;
     const TalusContact *last = NULL;
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
-        if (!(c->gap < 0.0))
+        if (!(c->gap < 0.0) || (int)c->a >= v->count - v->halo)
             continue;
         worst->pairs += !last || last->a != c->a || last->b != c->b;
         last = c;
-        TalusOverlapPair p = {
-            .a = (int)c->a, .b = (int)c->b, .depth = -c->gap, .pairs = worst->pairs};
+        TalusOverlapPair p = {.a = (int)c->a, .b = (int)c->b, .depth = -c->gap};
+        p.run = i < list->sphere_sphere ? 0 : i < fixed_end ? 1 : 2;
         p.size = talus_is_free(v, c->b) ? fmin(v->size[c->a], v->size[c->b]) : v->size[c->a];
-        replace_if_worse(worst, &p);
+        replace_if_worse(v, worst, &p);
     }
 }
 
@@ -138,8 +173,9 @@ static void search_inside(void *context, int64_t begin, int64_t end, int64_t chu
             (v->filter && !talus_may_meet(v->filter, (uint32_t)i, (uint32_t)c->wall)))
             continue;
         double depth = distance_to_surface(mesh, p, v->size[i]) + v->size[i];
-        TalusOverlapPair q = {.a = i, .b = c->wall, .depth = depth, .size = v->size[i]};
-        replace_if_worse(&c->worst[chunk], &q);
+        TalusOverlapPair q = {
+            .a = i, .b = c->wall, .depth = depth, .size = v->size[i], .run = TALUS_OVERLAP_INSIDE};
+        replace_if_worse(v, &c->worst[chunk], &q);
     }
 }
 
@@ -149,17 +185,15 @@ static TalusStatus find_worst_inside(TalusPool *pool, const TalusBodyView *v, in
                                      TalusOverlapPair *worst)
 {
     InsideSearch c = {.view = v, .wall = wall};
-    int64_t chunks = talus_chunks(v->count, TALUS_GRAIN);
+    const int own = v->count - v->halo;
+    int64_t chunks = talus_chunks(own, TALUS_GRAIN);
     if (v->shape[wall] < 0 || talus_is_free(v, wall) ||
         !has_solid_facet(&v->shapes[v->shape[wall]]))
         return TALUS_OK;
-    TALUS_TRY(TALUS_ALLOC(c.worst, (size_t)chunks, "overlaps"));
-    talus_parallel(pool, v->count, TALUS_GRAIN, search_inside, &c);
-    int pairs = worst->pairs;
+    TALUS_TRY(TALUS_ALLOC(c.worst, (size_t)chunks + 1, "overlaps"));
+    talus_parallel(pool, own, TALUS_GRAIN, search_inside, &c);
     for (int64_t k = 0; k < chunks; k++)
-        replace_if_worse(worst, &c.worst[k]);
-    /* bodies inside meshes are not counted, but `pairs` is 1 if there are no other overlaps */
-    worst->pairs = pairs > 0 || worst->a < 0 ? pairs : 1;
+        replace_if_worse(v, worst, &c.worst[k]);
     talus_release(c.worst);
     return TALUS_OK;
 }
@@ -183,19 +217,104 @@ TalusStatus talus_view_worst_overlap(TalusPool *pool, const TalusBodyView *view,
     return status;
 }
 
+/* Sets *worst to the worst overlap of the world's bodies and those in its halo, in the order of ids. */
+static TalusStatus find_worst(TalusWorld *world, TalusOverlapPair *worst)
+{
+    const int slots = world->bodies.counts.slots + world->ranks.halo;
+    TalusIdOrder order = {0};
+    TalusBodyView view = talus_bodies_view(world, &world->bodies, talus_filter_view(world));
+    TalusStatus status = talus_id_order_update(&order, world->bodies.id, slots);
+    view.count = slots;
+    view.halo = world->ranks.halo;
+    view.id = world->bodies.id;
+    view.rank = order.stored ? order.rank : NULL;
+    view.at_rank = order.stored ? order.at_rank : NULL;
+    TALUS_THEN(status, talus_view_worst_overlap(world->pool, &view, worst));
+    talus_id_order_clear(&order);
+    return status;
+}
+
+/* The overlap as callers see it; `pairs` counts those with a contact. */
+static TalusOverlap name_bodies(const TalusWorld *world, const TalusOverlapPair *worst)
+{
+    TalusOverlap overlap = {.pairs = worst->pairs};
+    if (worst->a < 0)
+        return overlap;
+    overlap.depth = worst->depth;
+    overlap.size = worst->size;
+    overlap.a = talus_slot_id(&world->bodies, (uint32_t)worst->a);
+    overlap.b = talus_slot_id(&world->bodies, (uint32_t)worst->b);
+    return overlap;
+}
+
+/* The worst overlap of one rank. */
+typedef struct RankOverlap {
+    TalusOverlap overlap;
+    TalusOverlapPair pair;
+} RankOverlap;
+
+static void get_numbers(const RankOverlap *r, uint64_t number[2])
+{
+    const bool inside = r->pair.run == TALUS_OVERLAP_INSIDE;
+    number[0] = inside ? r->overlap.b.number : r->overlap.a.number;
+    number[1] = inside ? r->overlap.a.number : r->overlap.b.number;
+}
+
+/* Sets *worst to the worst overlap of all ranks, with the number of all pairs. */
+static TalusStatus share_worst(TalusComm *comm, RankOverlap *worst)
+{
+    TalusInbox inbox = {0};
+    int pairs = 0;
+    TalusStatus status = talus_comm_gather(comm, worst, sizeof *worst, &inbox);
+    for (int k = 0; status == TALUS_OK && k < inbox.count; k++) {
+        const RankOverlap *r = inbox.message[k].data;
+        uint64_t number[2], worst_number[2];
+        get_numbers(r, number);
+        get_numbers(worst, worst_number);
+        pairs += r->overlap.pairs;
+        if (is_worse(&r->pair, number, &worst->pair, worst_number))
+            *worst = *r;
+    }
+    worst->overlap.pairs = pairs;
+    talus_inbox_clear(&inbox);
+    return status;
+}
+
+/* The worst overlap of a world on several ranks. A copy of the world gets a halo for the present positions: that of the
+ * world belongs to its contacts. */
+static TalusStatus find_worst_of_ranks(const TalusWorld *world, TalusOverlap *out)
+{
+    TalusWorld *copy;
+    RankOverlap worst;
+    memset(&worst, 0, sizeof worst); /* padding, too: it is sent */
+    TALUS_TRY(talus_ranks_copy_with_halo(world, &copy));
+    TalusStatus status = talus_comm_agree(world->ranks.comm, find_worst(copy, &worst.pair));
+    if (status == TALUS_OK) {
+        worst.overlap = name_bodies(copy, &worst.pair);
+        status = share_worst(world->ranks.comm, &worst);
+    }
+    talus_ranks_drop_copy(copy);
+    *out = worst.overlap;
+    return status;
+}
+
 TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out)
 {
-    TalusOverlapPair worst;
+    TalusStatus status;
     *out = (TalusOverlap){0};
-    TALUS_TRY(talus_ranks_refuse(world, "search for the worst overlap"));
     TALUS_TRY(talus_world_download_bodies(world));
-    TalusBodyView view =
-        talus_bodies_view(world, &world->bodies, talus_filter_view((TalusWorld *)world));
-    TALUS_TRY(talus_view_worst_overlap(world->pool, &view, &worst));
-    if (worst.a < 0)
-        return TALUS_OK;
-    *out = (TalusOverlap){.pairs = worst.pairs, .depth = worst.depth, .size = worst.size};
-    out->a = talus_slot_id(&world->bodies, (uint32_t)worst.a);
-    out->b = talus_slot_id(&world->bodies, (uint32_t)worst.b);
-    return TALUS_OK;
+    if (talus_world_is_dealt(world)) {
+        status = find_worst_of_ranks(world, out);
+    } else {
+        TalusOverlapPair worst;
+        status = find_worst((TalusWorld *)world, &worst);
+        if (status == TALUS_OK)
+            *out = name_bodies(world, &worst);
+    }
+    if (status != TALUS_OK)
+        *out = (TalusOverlap){0};
+    /* bodies inside meshes are not counted, but `pairs` is 1 if there are no other overlaps */
+    if (out->a.number > 0 && out->pairs == 0)
+        out->pairs = 1;
+    return status;
 }

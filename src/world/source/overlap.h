@@ -12,12 +12,16 @@ typedef struct TalusOverlapPair {
     int a, b;     /* slots; -1: no overlap */
     double depth; /* m */
     double size;  /* m: size of a, or the smaller of both sizes if b is free too */
-    /* number of overlapping pairs that have a contact; bodies so deep inside a mesh that they have none do not count,
-     * but `pairs` is 1 if there are no others */
+    /* number of overlapping pairs that have a contact; bodies so deep inside a mesh that they have none do not count */
     int pairs;
+    int run; /* in which run of the contact list the pair is; TALUS_OVERLAP_INSIDE: b is a mesh with a inside it */
 } TalusOverlapPair;
 
-/* Sets *worst to the pair of bodies of the view with the largest depth over size; its bodies are -1 if none overlap. */
+enum { TALUS_OVERLAP_INSIDE = 3 };
+
+/* Sets *worst to the pair of bodies of the view with the largest depth over size; its bodies are -1 if none overlap. Of
+ * equal ones it is the first by run, then in the order of ids (TalusBodyView.rank) of a and b, or of b and a inside a mesh.
+ * Body a is none of the halo. */
 TalusStatus talus_view_worst_overlap(TalusPool *pool, const TalusBodyView *view,
                                      TalusOverlapPair *worst);
 

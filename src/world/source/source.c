@@ -110,7 +110,6 @@ void talus_pending_clear(TalusPending *pending)
 
 TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const TalusBodyBatch *batch)
 {
-    TALUS_TRY(talus_ranks_refuse(world, "delayed batches"));
     TALUS_TRY(talus_batch_check(world, batch));
     if (!isfinite(time))
         return talus_reject("bodies: time is %g; expected seconds", time);
@@ -186,7 +185,6 @@ static TalusStatus check_emitter(const TalusWorld *world, const TalusEmitterDef 
 
 TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *def)
 {
-    TALUS_TRY(talus_ranks_refuse(world, "emitters"));
     TALUS_TRY(check_emitter(world, def));
     TalusSources *s = &world->sources;
     size_t n = (size_t)s->emitters;
@@ -202,7 +200,6 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
 
 TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
 {
-    TALUS_TRY(talus_ranks_refuse(world, "sinks"));
     if (axis < 0 || axis > 2 || !isfinite(below))
         return talus_reject("sink: axis %d below %g; expected axis 0, 1 or 2 and a finite number",
                             axis, below);
@@ -256,28 +253,39 @@ static TalusStatus must_search_sinks(TalusWorld *world, bool *any)
     return *any ? talus_world_download_bodies(world) : TALUS_OK;
 }
 
-/* Removes all free bodies below sinks. */
-static TalusStatus apply_sinks(TalusWorld *world)
+/* Counts the free bodies of this rank below sinks, and reserves memory for their removal. */
+static TalusStatus prepare_removal(TalusWorld *world, int64_t *count)
 {
-    bool any;
-    TALUS_TRY(must_search_sinks(world, &any));
-    if (!any)
-        return TALUS_OK;
     int slots = world->bodies.counts.slots;
     size_t chunks = (size_t)talus_chunks(slots, TALUS_GRAIN);
     TALUS_TRY(TALUS_GROW(world->partial, chunks, 0, "partial sums"));
     talus_parallel(world->pool, slots, TALUS_GRAIN, count_below_sinks, world);
-    double total = 0.0;
     for (size_t k = 0; k < chunks; k++)
-        total += world->partial[k];
-    if (total == 0.0)
+        *count += (int64_t)world->partial[k];
+    if (*count == 0)
         return TALUS_OK;
-    TALUS_TRY(talus_journal_reserve(world, (int)total));
-    TALUS_TRY(talus_world_mark_bodies_dirty(world));
+    TALUS_TRY(talus_journal_reserve(world, (int)*count));
+    return talus_world_mark_bodies_dirty(world);
+}
+
+/* Removes all free bodies below sinks. */
+static TalusStatus apply_sinks(TalusWorld *world)
+{
     TalusExchange exchange = {0};
-    for (int i = 0; i < slots; i++)
+    int64_t here = 0;
+    bool any;
+    TALUS_TRY(must_search_sinks(world, &any));
+    if (!any)
+        return TALUS_OK;
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, prepare_removal(world, &here)));
+    int64_t all = here;
+    TALUS_TRY(talus_comm_add_counts(world->ranks.comm, &all, 1));
+    if (all == 0)
+        return TALUS_OK;
+    for (int i = 0; here > 0 && i < world->bodies.counts.slots; i++)
         if (is_below_sink(world, i))
             talus_slot_remove(world, i, &exchange);
+    world->ranks.elsewhere -= all - here;
     talus_exchange_book(world, &exchange);
     return TALUS_OK;
 }
@@ -289,7 +297,7 @@ TalusStatus talus_sources_apply(TalusWorld *world)
     TalusSources *s = &world->sources;
     if (s->emitters + s->pendings + s->sinks == 0)
         return TALUS_OK;
-    TALUS_TRY(begin_recording(world));
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, begin_recording(world)));
     TALUS_TRY(add_due_batches(world));
     for (int i = 0; i < s->emitters; i++)
         if (is_due(world, s->emitter[i].def.start))

@@ -2,6 +2,8 @@
 #ifndef TALUS_WORLD_STEP_SLEEP_H
 #define TALUS_WORLD_STEP_SLEEP_H
 
+#include "world/ranks/ranks.h"
+
 #include <talus/world.h>
 
 /* A body that was woken, and its entry of TalusSleep.calm before. */
@@ -11,12 +13,17 @@ typedef struct TalusWokenBody {
 
 /* Sleep (sleep.c); unused if def.sleep_speed is 0. */
 typedef struct TalusSleep {
-    int slots;             /* size of the arrays */
-    int32_t *calm;         /* by slot: steps for which the body has been slow without a break */
-    int32_t *island;       /* by slot: lowest slot of the island with which the body fell asleep */
-    uint8_t *restless;     /* scratch, by body or island: must not sleep, or must wake */
+    int slots;       /* size of the arrays */
+    int32_t *calm;   /* by slot: steps for which the body has been slow without a break */
+    int32_t *island; /* by slot: lowest slot of the island with which the body fell asleep */
+    /* On several ranks, in place of island: by slot, those of the halo too, the number of a body of the island with which
+     * the body fell asleep. */
+    uint64_t *label;
+    uint8_t *restless;       /* scratch, by body or island: must not sleep, or must wake */
+    TalusBodyRecord *driven; /* scratch, [driven_count]: driven bodies that move, of all ranks */
+    int driven_count;
     int (*jointed)[2];     /* scratch: the two slots of each joint; -1: the fixed world */
-    int asleep;            /* number of sleeping bodies */
+    int asleep;            /* number of sleeping bodies; on several ranks, of this one */
     TalusWokenBody *woken; /* for a rollback: bodies woken since the last begin or end of a step */
     int woken_count;
 } TalusSleep;

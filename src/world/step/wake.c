@@ -23,12 +23,35 @@ static void wake_island(TalusWorld *world, int island)
             talus_slot_wake_alone(world, i);
 }
 
+/* On several ranks: wakes all bodies of this rank in the island of the body in `slot`, which one rank has. Numbers of
+ * bodies are exact as doubles. */
+static void wake_island_of_ranks(TalusWorld *world, int slot)
+{
+    const TalusBodies *b = &world->bodies;
+    const bool asleep = slot >= 0 && talus_slot_is_asleep(b, slot);
+    double label = asleep ? (double)world->sleep.label[slot] : 0.0;
+    if (world->def.sleep_speed == 0.0)
+        return;
+    talus_comm_find_maxima(world->ranks.comm, &label, 1);
+    for (int i = 0; label > 0.0 && i < b->counts.slots; i++)
+        if (talus_slot_is_asleep(b, i) && (double)world->sleep.label[i] == label)
+            talus_slot_wake_alone(world, i);
+}
+
 void talus_slot_wake(TalusWorld *world, int slot)
 {
-    if (slot < world->sleep.slots)
+    if (slot >= 0 && slot < world->sleep.slots)
         world->sleep.calm[slot] = 0;
-    if (talus_slot_is_asleep(&world->bodies, slot))
+    if (talus_world_is_dealt(world))
+        wake_island_of_ranks(world, slot);
+    else if (talus_slot_is_asleep(&world->bodies, slot))
         wake_island(world, world->sleep.island[slot]);
+}
+
+bool talus_any_asleep(const TalusWorld *world)
+{
+    return world->def.sleep_speed > 0.0 &&
+           talus_comm_any(world->ranks.comm, world->sleep.asleep > 0);
 }
 
 void talus_wake_all(TalusWorld *world)

@@ -1,0 +1,152 @@
+/* world/query.c - what a caller asks for: states of bodies, contacts, forces. On several ranks every rank gets those of
+ * all. */
+#include "world/contacts.h"
+#include "world/state.h"
+#include "world/step/mirror.h"
+
+#include <stdlib.h>
+
+/* ---- bodies ---- */
+
+#define STORE(field, value)            \
+    do {                               \
+        if (state->field)              \
+            state->field[n] = (value); \
+    } while (0)
+
+/* Copies the state of living bodies. */
+static void copy_state(const TalusBodies *b, TalusBodyState *state)
+{
+    int n = 0;
+    for (int i = 0; i < b->counts.slots; i++) {
+        if (b->shape[i] < 0)
+            continue;
+        STORE(id, talus_slot_id(b, (uint32_t)i));
+        STORE(position, b->position[i]);
+        STORE(velocity, b->velocity[i]);
+        STORE(spin, b->spin[i]);
+        STORE(orientation, b->orientation[i]);
+        STORE(radius, b->radius[i]);
+        STORE(mass, b->mass[i]);
+        STORE(shape, b->shape[i]);
+        STORE(material, b->material[i]);
+        STORE(tag, b->tag[i]);
+        STORE(fixed, !talus_slot_is_dynamic(b, i));
+        n++;
+    }
+}
+
+void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
+{
+    if (!talus_world_is_dealt(world)) {
+        if (state->position || state->velocity || state->spin || state->orientation)
+            talus_world_refresh(world, false);
+        copy_state(&world->bodies, state);
+        return;
+    }
+    TalusBodies all = {0};
+    if (talus_ranks_gather_bodies(world, &all) != TALUS_OK)
+        talus_log_to(&world->log, TALUS_LOG_WARNING, "world.look",
+                     "the bodies of other ranks could not be fetched: %s", talus_error());
+    copy_state(&all, state);
+    talus_bodies_clear(&all);
+}
+
+/* ---- contacts ---- */
+
+/* As talus_world_get_strong_contacts, of all ranks. */
+static int get_shared_contacts(const TalusWorld *world, double least, TalusContactState *out,
+                               int count)
+{
+    TalusSharedContact *contact = NULL;
+    int all = 0, total = 0;
+    if (talus_ranks_gather_contacts(world, &contact, &all) != TALUS_OK)
+        talus_log_to(&world->log, TALUS_LOG_WARNING, "world.look",
+                     "the contacts of other ranks could not be fetched: %s", talus_error());
+    for (int i = 0; i < all; i++) {
+        if (!(contact[i].impulse > least))
+            continue;
+        if (out && total < count)
+            out[total] = contact[i].state;
+        total++;
+    }
+    talus_release(contact);
+    return total;
+}
+
+int talus_world_get_strong_contacts(const TalusWorld *world, double least, TalusContactState *out,
+                                    int count)
+{
+    if (talus_world_is_dealt(world))
+        return get_shared_contacts(world, least, out, count);
+    talus_world_refresh(world, true);
+    const TalusContactList *list = talus_world_contacts(world);
+    int total = 0;
+    for (int i = 0; i < list->count; i++) {
+        const TalusContact *c = &list->contact[i];
+        if (!talus_contact_lives(&world->bodies, c) || !(talus_normal_impulse(list, i) > least))
+            continue;
+        if (out && total < count)
+            out[total] = talus_contact_state(world, list, i, world->bodies.id[c->b]);
+        total++;
+    }
+    return total;
+}
+
+int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int count)
+{
+    return talus_world_get_strong_contacts(world, -INFINITY, out, count);
+}
+
+/* ---- forces ---- */
+
+static int compare_ids(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Returns the index of a body, which is there, among bodies by ascending numbers. */
+static int find_row(const TalusBodies *all, TalusBodyId body)
+{
+    const uint64_t *at =
+        bsearch(&body.number, all->id, (size_t)all->counts.slots, sizeof *all->id, compare_ids);
+    return (int)(at - all->id);
+}
+
+/* As talus_world_get_forces, of all ranks. */
+static TalusStatus sum_shared_forces(const TalusWorld *world, double *force, int *touching,
+                                     TalusForceSummary *summary)
+{
+    const bool rows = force || touching;
+    TalusSharedContact *contact = NULL;
+    TalusBodies all = {0};
+    int count = 0;
+    TalusStatus status = talus_ranks_gather_contacts(world, &contact, &count);
+    if (status == TALUS_OK && rows)
+        status = talus_ranks_gather_bodies(world, &all);
+    if (status == TALUS_OK) {
+        TalusForceSums sums = talus_force_sums_begin(world, all.counts.slots, force, touching);
+        for (int i = 0; i < count; i++)
+            talus_force_sums_add(&sums, contact[i].impulse,
+                                 rows ? find_row(&all, contact[i].state.a) : 0,
+                                 rows ? find_row(&all, contact[i].state.b) : 0);
+        *summary = talus_force_sums_end(&sums);
+    }
+    talus_release(contact);
+    talus_bodies_clear(&all);
+    return status;
+}
+
+TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
+                                   TalusForceSummary *summary)
+{
+    int *living_index = NULL;
+    if (talus_world_is_dealt(world))
+        return sum_shared_forces(world, force, touching, summary);
+    if (force || touching)
+        TALUS_TRY(talus_living_indices(world, &living_index));
+    TalusStatus status = talus_world_sum_forces(world, living_index, force, touching, summary);
+    talus_release(living_index);
+    return status;
+}

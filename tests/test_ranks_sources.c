@@ -1,0 +1,298 @@
+/* Worlds on several ranks: bodies that enter and leave during the run, probes, and calls that name a body. */
+#include "ranks_world.h"
+
+/* Numbers of ranks and threads of each; with a sanitizer few, since each exchange then takes long. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+static const int grid[][2] = {{1, 1}, {3, 2}};
+enum { STEPS = 9 };
+#else
+static const int grid[][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {5, 1}, {5, 2}};
+enum { STEPS = 30 };
+#endif
+static const int few[][2] = {{1, 1}, {2, 2}, {3, 1}, {5, 1}};
+enum { RUNS = sizeof grid / sizeof *grid, FEW = sizeof few / sizeof *few };
+
+/* ---- a stream of spheres over a table ---- */
+
+/* Half the width of the table, m. */
+static const double TABLE = 0.1;
+
+/* Adds one fixed body at `position`. */
+static TalusStatus add_fixed(TalusWorld *world, const TalusShapeDef *shape, TalusVec3 position,
+                             TalusBodyId *id)
+{
+    TalusBodyBatch batch = talus_body_batch_default();
+    batch.count = 1;
+    batch.fixed = true;
+    batch.position = &position;
+    TalusStatus status = talus_world_add_shape(world, shape, &batch.shape);
+    return status == TALUS_OK ? talus_world_add_bodies(world, &batch, id) : status;
+}
+
+/* Adds an emitter above the table, from which spheres fly to its edge. */
+static TalusStatus add_stream(TalusWorld *world, double start, double x, uint64_t seed)
+{
+    TalusEmitterDef def = talus_emitter_def_default();
+    def.lo = (TalusVec3){x - 0.05, -0.09, 0.03};
+    def.hi = (TalusVec3){x + 0.05, 0.09, 0.10};
+    def.rate = 3000.0;
+    def.start = start;
+    def.count = 1200;
+    def.radius_min = 0.004;
+    def.radius_max = 0.006;
+    def.velocity = (TalusVec3){0.6, 0.1, -1.5};
+    def.density = 2500.0;
+    def.seed = seed;
+    return talus_world_add_emitter(world, &def);
+}
+
+/* Copies a batch of spheres that arrives at `time` in a plane above the stream. */
+static TalusStatus add_late(TalusWorld *world, double time)
+{
+    const TalusShapeDef shape = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.007};
+    TalusBodyBatch batch = talus_body_batch_default();
+    TalusVec3 position[100], velocity[100];
+    for (int k = 0; k < 100; k++) {
+        position[k] = (TalusVec3){0.018 * (k % 10 - 4.5), 0.018 * (k / 10 - 4.5), 0.12};
+        velocity[k] = (TalusVec3){0.0, 0.1, -1.0};
+    }
+    batch.count = 100;
+    batch.position = position;
+    batch.velocity = velocity;
+    batch.density = 1500.0;
+    batch.force = (TalusVec3){0.0, 1e-3, 0.0};
+    TalusStatus status = talus_world_add_shape(world, &shape, &batch.shape);
+    return status == TALUS_OK ? talus_world_add_bodies_at(world, time, &batch) : status;
+}
+
+/* Adds probes of the table, of a region above it and of one that lies half beside it. */
+static TalusStatus add_probes(TalusWorld *world, TalusBodyId table)
+{
+    const TalusProbeDef def[3] = {
+        {.name = "table", .kind = TALUS_PROBE_BODY, .body = table},
+        {.name = "above",
+         .kind = TALUS_PROBE_REGION,
+         .lo = {-0.05, -0.05, 0.0},
+         .hi = {0.02, 0.04, 0.03}},
+        {.name = "edge",
+         .kind = TALUS_PROBE_REGION,
+         .lo = {0.07, -0.2, -1.0},
+         .hi = {0.3, 0.2, 1.0}},
+    };
+    TalusStatus status = TALUS_OK;
+    for (int k = 0; k < 3 && status == TALUS_OK; k++)
+        status = talus_world_add_probe(world, &def[k], NULL);
+    return status;
+}
+
+static TalusStatus make_stream(TalusWorldDef *def, TalusWorld **world)
+{
+    const TalusShapeDef table = {.kind = TALUS_SHAPE_BOX, .half = {TABLE, TABLE, 0.02}};
+    TalusBodyId id;
+    TalusStatus status = talus_world_create(def, world);
+    status =
+        status == TALUS_OK ? add_fixed(*world, &table, (TalusVec3){0.0, 0.0, -0.02}, &id) : status;
+    status = status == TALUS_OK ? add_stream(*world, 0.0, -0.02, 1) : status;
+    status = status == TALUS_OK ? add_stream(*world, 0.02, 0.03, 2) : status;
+    status = status == TALUS_OK ? add_late(*world, 0.05) : status;
+    status = status == TALUS_OK ? talus_world_add_sink(*world, 2, -0.002) : status;
+    status = status == TALUS_OK ? talus_world_add_sink(*world, 1, -0.09) : status;
+    return status == TALUS_OK ? add_probes(*world, id) : status;
+}
+
+TEST(a_stream_over_a_table_into_sinks_has_the_same_bits_on_any_ranks)
+{
+    TalusStepInfo last = compare_ranks("stream", make_stream, NULL, STEPS, grid, RUNS);
+    CHECK(last.bodies > 300);
+    CHECK(STEPS < 30 || last.bodies < 900); /* some are in the sinks */
+}
+
+/* ---- periodic space ---- */
+
+static TalusStatus make_periodic_stream(TalusWorldDef *def, TalusWorld **world)
+{
+    def->period = (TalusPeriod){
+        .on = {true, true, false}, .lo = {-0.16, -0.16, 0.0}, .hi = {0.16, 0.16, 0.0}};
+    TalusStatus status = make_stream(def, world);
+    return status == TALUS_OK ? add_stream(*world, 0.0, 0.14, 3) : status; /* across the border */
+}
+
+TEST(a_stream_through_periodic_space_has_the_same_bits_on_any_ranks)
+{
+    compare_ranks("periodic stream", make_periodic_stream, NULL, STEPS / 3, few, FEW);
+}
+
+/* ---- steps that fail ---- */
+
+static TalusStatus make_strict(TalusWorldDef *def, TalusWorld **world)
+{
+    def->on_miss = TALUS_MISS_STOP;
+    return make_stream(def, world);
+}
+
+/* Makes every fifth step with a tolerance that it misses, so that it fails and everything is undone. */
+static TalusStatus fail_and_repeat(TalusWorld *world, int k)
+{
+    if (k % 5 != 4)
+        return TALUS_OK;
+    TalusStatus status = talus_world_set_accuracy(world, 1e-14, 2);
+    CHECK(talus_world_step(world, NULL) == TALUS_ERR_TOLERANCE);
+    return status == TALUS_OK ? talus_world_set_accuracy(world, 1e-2, 1000) : status;
+}
+
+TEST(a_step_that_fails_is_undone_on_all_ranks)
+{
+    compare_ranks("failing steps", make_strict, fail_and_repeat, STEPS / 2, few, FEW);
+}
+
+/* ---- calls that name a body ---- */
+
+static TalusStatus make_heap(TalusWorldDef *def, TalusWorld **world)
+{
+    const TalusShapeDef shape = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01};
+    int index;
+    TalusStatus status = talus_world_create(def, world);
+    status = status == TALUS_OK ? add_container(*world, 0.023 * ACROSS) : status;
+    status = status == TALUS_OK ? talus_world_add_shape(*world, &shape, &index) : status;
+    return status == TALUS_OK ? add_lattice(*world, index, 0.023, 0.01, 1.5) : status;
+}
+
+/* Removes bodies, pushes others, and adds some where bodies were removed. */
+static TalusStatus push_and_remove(TalusWorld *world, int k)
+{
+    const uint64_t first = 6, pick = first + (uint64_t)(97 * k) % BODIES;
+    TalusBodyBatch batch = talus_body_batch_default();
+    const TalusVec3 above = {0.05 + 0.001 * k, 0.1, 0.4 + 0.02 * (k % 10)};
+    TalusStatus status = TALUS_OK;
+    batch.count = 1;
+    batch.shape = 5;
+    batch.position = &above;
+    batch.density = 1000.0;
+    for (uint64_t j = 0; j < 3 && status == TALUS_OK; j++) {
+        TalusStatus removed = talus_world_remove_body(world, (TalusBodyId){pick + j});
+        CHECK(removed == TALUS_OK || removed == TALUS_ERR_ARGUMENT);
+    }
+    TalusStatus pushed = talus_world_set_velocity(world, (TalusBodyId){pick + 5},
+                                                  (TalusVec3){0.1, 0.3, 2.0}, (TalusVec3){9, 0, 0});
+    CHECK(pushed == TALUS_OK || pushed == TALUS_ERR_ARGUMENT);
+    pushed = talus_world_set_force(world, (TalusBodyId){pick + 7}, (TalusVec3){0.0, 0.01, 0.05},
+                                   (TalusVec3){0.0, 1e-5, 0.0});
+    CHECK(pushed == TALUS_OK || pushed == TALUS_ERR_ARGUMENT);
+    if (k % 2 == 0)
+        status = talus_world_add_bodies(world, &batch, NULL);
+    return status;
+}
+
+TEST(bodies_are_pushed_and_removed_alike_on_any_ranks)
+{
+    compare_ranks("pushes", make_heap, push_and_remove, STEPS / 2, few, FEW);
+}
+
+/* What calls answered on a rank. */
+typedef struct Answers {
+    TalusStatus status[4];
+    char text[4][200];
+} Answers;
+
+static TalusStatus ask_in_vain(TalusComm *comm, void *context)
+{
+    Answers *all = context, *mine = &all[talus_comm_rank(comm)];
+    const TalusVec3 up = {0, 0, 1};
+    const TalusBodyId missing = {BODIES + 1000}, wall = {1};
+    TalusWorldDef def = talus_world_def_default();
+    TalusWorld *world = NULL;
+    def.comm = comm;
+    def.threads = 1;
+    TalusStatus status = make_heap(&def, &world);
+    for (int k = 0; k < 4 && status == TALUS_OK; k++) {
+        mine->status[k] = k == 0   ? talus_world_remove_body(world, missing)
+                          : k == 1 ? talus_world_set_velocity(world, missing, up, up)
+                          : k == 2 ? talus_world_set_velocity(world, wall, up, up)
+                                   : talus_world_set_force(world, wall, up, up);
+        snprintf(mine->text[k], sizeof mine->text[k], "%s", talus_error());
+    }
+    const TalusProbeDef probe = {.name = "none", .kind = TALUS_PROBE_BODY, .body = missing};
+    if (status == TALUS_OK)
+        CHECK(talus_world_add_probe(world, &probe, NULL) == TALUS_ERR_ARGUMENT);
+    talus_world_destroy(world);
+    return status;
+}
+
+TEST(all_ranks_refuse_alike_what_no_body_can_do)
+{
+    enum { RANKS = 3 };
+    Answers one = {0}, all[RANKS] = {0};
+    CHECK_OK(talus_ranks_run(1, ask_in_vain, &one));
+    CHECK_OK(talus_ranks_run(RANKS, ask_in_vain, all));
+    for (int k = 0; k < 4 * RANKS; k++) {
+        CHECK(all[k / 4].status[k % 4] == TALUS_ERR_ARGUMENT);
+        CHECK(strcmp(all[k / 4].text[k % 4], one.text[k % 4]) == 0);
+    }
+}
+
+/* ---- the warning of arrivals ---- */
+
+/* The last warning that bodies arrive where others are, and how many there were. */
+typedef struct Warning {
+    int count;
+    char text[300];
+} Warning;
+
+static void store_warning(void *user, TalusLogLevel level, const char *event, const char *text)
+{
+    Warning *warning = user;
+    (void)level;
+    if (strcmp(event, "step.overlap") != 0)
+        return;
+    warning->count++;
+    snprintf(warning->text, sizeof warning->text, "%s", text);
+}
+
+static TalusStatus run_into_others(TalusComm *comm, void *context)
+{
+    Warning *all = context;
+    TalusWorldDef def = talus_world_def_default();
+    TalusWorld *world = NULL;
+    TalusBodyBatch batch = talus_body_batch_default();
+    const TalusVec3 position[2] = {{0.0115, 0.0125, 0.014}, {0.0815, 0.1, 0.09}};
+    def.comm = comm;
+    def.threads = 1;
+    def.solver = "apgd";
+    TalusStatus status = make_heap(&def, &world);
+    batch.count = 2;
+    batch.shape = 5;
+    batch.position = position;
+    batch.density = 1000.0;
+    if (status == TALUS_OK) {
+        talus_world_set_log(world, store_warning, &all[talus_comm_rank(comm)]);
+        status = talus_world_add_bodies_at(world, 0.009, &batch);
+    }
+    for (int k = 0; k < 5 && status == TALUS_OK; k++)
+        status = talus_world_step(world, NULL);
+    talus_world_destroy(world);
+    return status;
+}
+
+TEST(every_rank_warns_of_the_same_arrival)
+{
+    enum { RANKS = 3 };
+    Warning one = {0}, all[RANKS] = {0};
+    CHECK_OK(talus_ranks_run(1, run_into_others, &one));
+    CHECK_OK(talus_ranks_run(RANKS, run_into_others, all));
+    CHECK_INT(one.count, 1);
+    for (int r = 0; r < RANKS; r++) {
+        CHECK_INT(all[r].count, 1);
+        CHECK(strcmp(all[r].text, one.text) == 0);
+    }
+}
+
+int main(void)
+{
+    RUN(a_stream_over_a_table_into_sinks_has_the_same_bits_on_any_ranks);
+    RUN(a_stream_through_periodic_space_has_the_same_bits_on_any_ranks);
+    RUN(a_step_that_fails_is_undone_on_all_ranks);
+    RUN(bodies_are_pushed_and_removed_alike_on_any_ranks);
+    RUN(all_ranks_refuse_alike_what_no_body_can_do);
+    RUN(every_rank_warns_of_the_same_arrival);
+    return talus_test_result();
+}
