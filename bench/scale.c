@@ -1,13 +1,14 @@
 /* bench/scale.c - what a step and a product cost on ranks: messages and bytes counted, seconds of the processor.
  *
- *     talus_bench_scale RANKS WIDTH HEIGHT single|double
+ *     talus_bench_scale RANKS WIDTH HEIGHT single|double [ITERATIONS]
  *
  * A bed of spheres in the cells of a lattice of 2^WIDTH x 2^WIDTH x 2^HEIGHT cells, each touching the six beside it, numbered
  * along Hilbert's curve (the bed of bench/ranks_sim.c), under gravity on a floor. The world takes steps with apgd and a
  * fixed number of iterations, few and many: at most 16 are made in single precision, more in double. The difference over the
  * difference of products is the cost of a product, the rest is that of a step without products. Ranks are threads of this process with one thread each; every call of the
  * communicator is counted on its way. Time is that of the processor for the rank's thread, since others may use the
- * machine, and the least of STEPS steps. Prints one line of `run` for bench/scale_tables.c:
+ * machine, and the least of STEPS steps. With ITERATIONS the steps alone are taken, so that a tool can count their
+ * instructions: bench/scale.sh does, on one rank. Else one line of `run` is printed, for bench/scale_tables.c:
  *
  *     run PRECISION RANKS WIDTH HEIGHT BODIES CONTACTS  per product: CPU-NS-PER-CONTACT MESSAGES BYTES MOST-BYTES REDUCTIONS
  *         REDUCED-BYTES  per step besides: CPU-NS-PER-BODY MESSAGES BYTES MOST-BYTES REDUCTIONS REDUCED-BYTES
@@ -262,25 +263,52 @@ static void print_run(const Bench *b, const char *precision, int ranks, const To
 #undef REST
 }
 
+/* Reads the options. False: they are wrong. */
+static bool read_options(Bench *b, int argc, char **argv, int *ranks)
+{
+    if (argc < 5 || argc > 6 || (strcmp(argv[4], "single") != 0 && strcmp(argv[4], "double") != 0))
+        return false;
+    *ranks = atoi(argv[1]);
+    b->width = atoi(argv[2]);
+    b->height = atoi(argv[3]);
+    b->iterations = argc == 6 ? atoi(argv[5]) : 0;
+    return *ranks >= 1 && *ranks <= MOST_RANKS && b->height >= 1 && b->width >= b->height &&
+           2 * b->width + b->height <= 24 && b->iterations >= 0;
+}
+
+/* Measures few and many iterations and prints their line. */
+static TalusStatus compare(Bench *b, const char *precision, int ranks)
+{
+    const int *iterations = budget[strcmp(precision, "double") == 0];
+    Total few, many;
+    TALUS_TRY(measure(b, ranks, iterations[0], &few));
+    TALUS_TRY(measure(b, ranks, iterations[1], &many));
+    print_run(b, precision, ranks, &few, &many);
+    return TALUS_OK;
+}
+
+/* Takes the steps alone, for a program that counts their instructions. */
+static TalusStatus take_steps(Bench *b, int ranks)
+{
+    Total total;
+    TALUS_TRY(measure(b, ranks, b->iterations, &total));
+    printf("steps %d products %.0f contacts %.0f\n", WARM + STEPS, total.sum.products,
+           total.sum.contacts);
+    return TALUS_OK;
+}
+
 int main(int argc, char **argv)
 {
     Bench bench = {0};
-    Total few, many;
-    const int ranks = argc == 5 ? atoi(argv[1]) : 0;
-    const bool wide = argc == 5 && strcmp(argv[4], "double") == 0;
-    bench.width = argc == 5 ? atoi(argv[2]) : 0;
-    bench.height = argc == 5 ? atoi(argv[3]) : 0;
-    if (ranks < 1 || ranks > MOST_RANKS || bench.height < 1 || bench.width < bench.height ||
-        2 * bench.width + bench.height > 24 || (!wide && strcmp(argv[4], "single") != 0)) {
-        fputs("usage: talus_bench_scale RANKS WIDTH HEIGHT single|double\n", stderr);
+    int ranks;
+    if (!read_options(&bench, argc, argv, &ranks)) {
+        fputs("usage: talus_bench_scale RANKS WIDTH HEIGHT single|double [ITERATIONS]\n", stderr);
         return 2;
     }
     TalusStatus status = place_bodies(&bench);
-    TALUS_THEN(status, measure(&bench, ranks, budget[wide][0], &few));
-    TALUS_THEN(status, measure(&bench, ranks, budget[wide][1], &many));
     if (status == TALUS_OK)
-        print_run(&bench, argv[4], ranks, &few, &many);
-    else
+        status = bench.iterations > 0 ? take_steps(&bench, ranks) : compare(&bench, argv[4], ranks);
+    if (status != TALUS_OK)
         fprintf(stderr, "talus_bench_scale: %s\n", talus_error());
     TALUS_RELEASE(bench.position, bench.velocity);
     return status == TALUS_OK ? 0 : 1;

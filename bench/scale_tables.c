@@ -6,6 +6,7 @@
  *
  *     constant NAME VALUE ...            the rest of the line: unit and source
  *     run ...                            as talus_bench_scale prints them; of repeated runs the least time counts
+ *     instructions PRECISION BODIES STEPS FEW MANY CONTACTS COUNT-FEW COUNT-MANY    of steps with few and many products
  *     gpu BODIES CONTACTS PRODUCTS SECONDS ...    a step of one GPU
  *     | RANKS | ...                      as talus_bench_ranks_sim prints them
  *
@@ -42,6 +43,11 @@ typedef struct Run {
     double step_cpu, step_messages, step_bytes, step_most, step_reductions, step_reduced;
 } Run;
 
+typedef struct Instructions {
+    char precision[8];
+    double bodies, each; /* each: for a contact and product */
+} Instructions;
+
 typedef struct Gpu {
     double bodies, contacts, products, seconds;
 } Gpu;
@@ -53,8 +59,9 @@ typedef struct Results {
     Constant constant[MOST];
     Run run[MOST];
     Gpu gpu[MOST];
+    Instructions instructions[MOST];
     double sim[MOST][CELLS];
-    int constants, runs, gpus, sims;
+    int constants, runs, gpus, sims, counts;
 } Results;
 
 static void fail(const char *what, const char *text)
@@ -122,17 +129,30 @@ static void read_sim(Results *r, const char *line)
     r->sims += cells == CELLS;
 }
 
+static void read_instructions(Results *r, const char *line)
+{
+    Instructions *n = &r->instructions[r->counts++];
+    double steps, few, many, contacts, count_few, count_many;
+    if (sscanf(line, "instructions %7s %lf %lf %lf %lf %lf %lf %lf", n->precision, &n->bodies,
+               &steps, &few, &many, &contacts, &count_few, &count_many) != 8)
+        fail("not a count of instructions", line);
+    n->each = (count_many - count_few) / (steps * (many - few) * contacts);
+}
+
 static void read_line(Results *r, const char *line)
 {
     Constant *c = &r->constant[r->constants];
     Gpu *g = &r->gpu[r->gpus];
-    if (r->runs >= MOST || r->constants >= MOST || r->gpus >= MOST || r->sims >= MOST)
+    if (r->runs >= MOST || r->constants >= MOST || r->gpus >= MOST || r->sims >= MOST ||
+        r->counts >= MOST)
         fail("too many lines", line);
     if (sscanf(line, "constant %39s %lf", c->name, &c->value) == 2)
         r->constants++;
     else if (sscanf(line, "gpu %lf %lf %lf %lf", &g->bodies, &g->contacts, &g->products,
                     &g->seconds) == 4)
         r->gpus++;
+    else if (strncmp(line, "instructions ", 13) == 0)
+        read_instructions(r, line);
     else if (strncmp(line, "run ", 4) == 0)
         read_run(r, line);
     else if (line[0] == '|')
@@ -248,6 +268,33 @@ static void print_times(const Results *r)
         puts(" |");
     }
     printf("\n%d of %d runs are within 20 %% of the model.\n", all - outside, all);
+}
+
+/* Returns the instructions for a contact and product in the smallest bed that was counted. */
+static double find_instructions(const Results *r, const char *precision)
+{
+    const Instructions *least = NULL;
+    for (int k = 0; k < r->counts; k++) {
+        const Instructions *n = &r->instructions[k];
+        if (strcmp(n->precision, precision) == 0 && (!least || n->bodies < least->bodies))
+            least = n;
+    }
+    if (!least)
+        fail("no count of instructions", precision);
+    return least->each;
+}
+
+/* The model says that they do not depend on the number of bodies. */
+static void print_instructions(const Results *r)
+{
+    puts(
+        "| precision | bodies | instructions a contact and product: model | counted | ratio |\n|---|---|---|---|---|");
+    for (int k = 0; k < r->counts; k++) {
+        const Instructions *n = &r->instructions[k];
+        printf("| %s | %.0f", n->precision, n->bodies);
+        print_ratio(find_instructions(r, n->precision), n->each);
+        puts(" |");
+    }
 }
 
 /* ---- machines ---- */
@@ -390,8 +437,10 @@ static void print_growth(void)
          sizeof(TalusMessage)},
         {"lists of what goes to and comes from each rank",
          "world/ranks/ranks.c, `talus_ranks_init`", "always, in memory", 2 * sizeof(TalusSlotList)},
-        {"ends of the pieces of the curve, and messages of a deal", "world/ranks/deal.c",
-         "each deal, in memory", sizeof(int64_t) + sizeof(TalusMessage)},
+        {"ends of the pieces of the curve, and weights up to them", "comm/line.c, `talus_line_cut`",
+         "each deal, in memory", sizeof(uint64_t) + sizeof(int64_t)},
+        {"the same weights", "comm/line.c, `try_bit`", "each deal, in 63 reductions",
+         sizeof(int64_t)},
         {"ends of shares, counts and messages of a part", "problem/part.c",
          "`talus_part_create`, `talus_part_collect`, in memory",
          2 * sizeof(int64_t) + sizeof(TalusMessage)}};
@@ -411,6 +460,8 @@ int main(int argc, char **argv)
     print_counts(&results);
     puts("\n### Seconds: model and ranks\n");
     print_times(&results);
+    puts("\n### Instructions: model and one rank\n");
+    print_instructions(&results);
     puts("\n### Seconds: model and one H200\n");
     print_gpus(&results);
     puts("\n### A step on large machines\n");

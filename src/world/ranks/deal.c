@@ -2,13 +2,16 @@
  *
  * New blocks of numbers are dealt in turn. Before a step, blocks are dealt along Hilbert's curve through the centres of
  * their bodies, so that ranks have about equally many bodies and contacts, if many bodies are new or some rank has much
- * more than its share. A body that changes ranks takes the impulses of its contacts along. */
+ * more than its share. A body that changes ranks takes the impulses of its contacts along.
+ *
+ * A rank goes over its own blocks, bodies and contacts a fixed number of times. Only the ends of the pieces of the curve are
+ * as many as there are ranks. */
 #include "world/ranks/ranks.h"
 #include "world/state.h"
 
 #include "backend/host.h"
 #include "base/memory.h"
-#include "comm/halo.h"
+#include "comm/line.h"
 #include "world/ids.h"
 #include "world/ranks/curve.h"
 
@@ -19,14 +22,15 @@
 /* Bodies are dealt anew if the largest share of bodies and contacts exceeds the mean by this factor, which is looked at
  * every LOOK_STEPS steps, or if this share of the bodies is new. */
 static const double IMBALANCE = 1.2, NEW_SHARE = 0.1;
-enum { LOOK_STEPS = 32, MAX_CURVE_BITS = 7 };
+enum { LOOK_STEPS = 32, CURVE_BITS = 21 };
 
 /* Bodies of one block of numbers, all of this rank. */
 typedef struct Block {
     TalusVec3 sum; /* of positions */
     int64_t weight;
     int bodies;
-    int owner; /* to be */
+    int owner;      /* to be */
+    int32_t target; /* index of the owner in Deal.target */
 } Block;
 
 /* What is sent to one rank: bodies, then contacts, whose records follow. */
@@ -42,9 +46,10 @@ typedef struct Deal {
     Block *block;
     int blocks;
     uint64_t *number; /* [blocks]: of the block */
-    TalusVec3 lo, hi; /* bounds of all centres of blocks */
-    int bits;         /* of the curve, for each axis */
-    TalusMessage *message;
+    TalusVec3 lo, hi; /* of a cube around all centres of blocks */
+    int32_t *target;  /* [targets]: ranks that are to own bodies of this rank, ascending */
+    int targets;
+    TalusMessage *message; /* [targets] */
     int messages;
 } Deal;
 
@@ -106,8 +111,9 @@ static TalusVec3 centre_of(const Block *block)
     return talus_scale(1.0 / block->bodies, block->sum);
 }
 
-/* Finds the bounds of the centres of all ranks' blocks. */
-static void find_bounds(Deal *d)
+/* Finds a cube around the centres of all ranks' blocks: in a box with unequal edges pieces of the curve would be flat, and
+ * their halos larger. */
+static void find_cube(Deal *d)
 {
     double bound[6];
     for (int k = 0; k < 6; k++)
@@ -121,49 +127,39 @@ static void find_bounds(Deal *d)
     }
     talus_comm_find_maxima(d->ranks->comm, bound, 6);
     d->lo = talus_vec3(-bound[0], -bound[1], -bound[2]);
-    d->hi = talus_vec3(bound[3], bound[4], bound[5]);
+    const double edge = fmax(fmax(bound[0] + bound[3], bound[1] + bound[4]), bound[2] + bound[5]);
+    d->hi = talus_add(d->lo, talus_vec3(edge, edge, edge));
 }
 
-/* Returns the number along the curve of the cell with the block's centre. */
-static int64_t place_on_curve(const Deal *d, const Block *block)
+static uint64_t place_on_curve(const Deal *d, const Block *block)
 {
-    const double cells = (double)(1 << d->bits);
-    const TalusVec3 x = centre_of(block);
-    uint32_t c[3];
-    for (int axis = 0; axis < 3; axis++) {
-        const double lo = talus_along(d->lo, axis), width = talus_along(d->hi, axis) - lo;
-        const double at = cells * ((talus_along(x, axis) - lo) / width);
-        c[axis] = at > 0.0 ? (uint32_t)fmin(at, cells - 1.0) : 0; /* 0 also for NaN */
-    }
-    return (int64_t)talus_hilbert_number(c[0], c[1], c[2], d->bits);
+    return talus_curve_number(centre_of(block), d->lo, d->hi, CURVE_BITS);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const uint64_t x = ((const TalusLineItem *)a)->place, y = ((const TalusLineItem *)b)->place;
+    return (x > y) - (x < y);
 }
 
 /* Cuts the curve into one piece for each rank, and finds the owners of this rank's blocks. */
 static TalusStatus cut_curve(Deal *d)
 {
-    const int64_t cells = INT64_C(1) << (3 * d->bits);
-    int64_t *weight, *first = NULL;
-    TalusStatus status = TALUS_ALLOC(weight, (size_t)cells, "curve");
-    TALUS_THEN(status, TALUS_ALLOC(first, (size_t)d->size + 1, "curve"));
+    TalusLineItem *item;
+    uint64_t *first = NULL;
+    TalusStatus status = TALUS_ALLOC(item, (size_t)d->blocks + 1, "curve");
+    TALUS_THEN(status, TALUS_ALLOC(first, (size_t)d->size, "curve"));
     status = talus_comm_agree(d->ranks->comm, status);
-    for (int k = 0; status == TALUS_OK && k < d->blocks; k++)
-        weight[place_on_curve(d, &d->block[k])] += d->block[k].weight;
-    for (int64_t at = 0; status == TALUS_OK && at < cells; at += INT32_MAX) {
-        const int64_t left = cells - at;
-        status = talus_comm_add_counts(d->ranks->comm, weight + at,
-                                       (int)(left < INT32_MAX ? left : INT32_MAX));
-    }
     if (status == TALUS_OK) {
-        talus_cut_by_weight(cells, weight, 0, d->size, first);
-        for (int k = 0; k < d->blocks; k++) {
-            const int64_t at = place_on_curve(d, &d->block[k]);
-            int owner = 0;
-            while (owner + 1 < d->size && first[owner + 1] <= at)
-                owner++;
-            d->block[k].owner = owner;
-        }
+        for (int k = 0; k < d->blocks; k++)
+            item[k] = (TalusLineItem){place_on_curve(d, &d->block[k]), d->block[k].weight};
+        if (d->blocks > 0)
+            qsort(item, (size_t)d->blocks, sizeof *item, compare_places);
+        status = talus_line_cut(d->ranks->comm, item, d->blocks, d->size, first);
     }
-    TALUS_RELEASE(weight, first);
+    for (int k = 0; status == TALUS_OK && k < d->blocks; k++)
+        d->block[k].owner = talus_line_find_piece(first, d->size, place_on_curve(d, &d->block[k]));
+    TALUS_RELEASE(item, first);
     return status;
 }
 
@@ -179,7 +175,65 @@ static void share_newest_owner(Deal *d)
         d->ranks->newest.owner = (int)owner;
 }
 
+/* ---- targets ---- */
+
+static int compare_targets(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Lists the ranks that are to own bodies of this rank; most ranks are to own none. */
+static TalusStatus find_targets(Deal *d)
+{
+    TALUS_TRY(TALUS_ALLOC(d->target, (size_t)d->blocks + 1, "ranks"));
+    for (int k = 0; k < d->blocks; k++)
+        d->target[k] = d->block[k].owner;
+    if (d->blocks > 0)
+        qsort(d->target, (size_t)d->blocks, sizeof *d->target, compare_targets);
+    for (int k = 0; k < d->blocks; k++)
+        if (k == 0 || d->target[k] != d->target[k - 1])
+            d->target[d->targets++] = d->target[k];
+    for (int k = 0; k < d->blocks; k++) {
+        const int32_t owner = d->block[k].owner;
+        const int32_t *at =
+            bsearch(&owner, d->target, (size_t)d->targets, sizeof *d->target, compare_targets);
+        d->block[k].target = (int32_t)(at - d->target);
+    }
+    return TALUS_ALLOC(d->message, (size_t)d->targets + 1, "messages");
+}
+
+/* Things by target: those of target t are item[start[t]] to item[start[t + 1] - 1], ascending. */
+typedef struct Sorted {
+    int32_t *start, *item;
+} Sorted;
+
+/* Writes the targets that item k goes to, none, one or two, and returns their number. */
+typedef int TargetsFn(const Deal *d, int k, int32_t target[2]);
+
+/* Sorts items 0 to `items` - 1 by target, in two passes. */
+static TalusStatus sort_by_target(const Deal *d, int items, TargetsFn *find, Sorted *out)
+{
+    int32_t target[2];
+    TALUS_TRY(TALUS_ALLOC(out->start, (size_t)d->targets + 2, "parcels"));
+    for (int k = 0; k < items; k++)
+        for (int n = find(d, k, target) - 1; n >= 0; n--)
+            out->start[target[n] + 2]++;
+    for (int t = 0; t < d->targets; t++)
+        out->start[t + 2] += out->start[t + 1];
+    TALUS_TRY(TALUS_ALLOC(out->item, (size_t)out->start[d->targets + 1] + 1, "parcels"));
+    for (int k = 0; k < items; k++)
+        for (int n = find(d, k, target) - 1; n >= 0; n--)
+            out->item[out->start[target[n] + 1]++] = k;
+    return TALUS_OK;
+}
+
 /* ---- parcels ---- */
+
+/* What this rank's bodies, and contacts, go to. */
+typedef struct Parcels {
+    Sorted bodies, contacts;
+} Parcels;
 
 static TalusStatus append(Deal *d, size_t *used, const void *data, size_t bytes)
 {
@@ -189,14 +243,28 @@ static TalusStatus append(Deal *d, size_t *used, const void *data, size_t bytes)
     return TALUS_OK;
 }
 
-/* Returns the rank that is to own the body in this slot of the contact list; -1: another rank's body decides, or it is
- * not free. */
-static int next_owner(const Deal *d, uint32_t slot)
+/* Returns the target of an own free body; -1: it is not free. */
+static int32_t target_of(const Deal *d, int slot)
+{
+    return talus_slot_is_free(&d->world->bodies, slot) ? d->block[d->block_of[slot]].target : -1;
+}
+
+/* Returns the target of the body in this slot of the contact list; -1: another rank's body decides, or it is not free. */
+static int32_t target_of_listed(const Deal *d, uint32_t slot)
 {
     const bool own = (int)slot < d->ranks->list.own && d->block_of[slot] >= 0;
-    return own && talus_slot_is_free(&d->world->bodies, (int)slot)
-               ? d->block[d->block_of[slot]].owner
-               : -1;
+    return own ? target_of(d, (int)slot) : -1;
+}
+
+/* Writes those of two targets that there are. */
+static int join_targets(int32_t a, int32_t b, int32_t target[2])
+{
+    int count = 0;
+    if (a >= 0)
+        target[count++] = a;
+    if (b >= 0 && b != a)
+        target[count++] = b;
+    return count;
 }
 
 /* True if the slot of the contact list still has the body that it had at the detection. */
@@ -230,85 +298,87 @@ static void pack_contact(const Deal *d, const TalusContactList *list, int i,
         out->arms = list->arms[c->general];
 }
 
-/* Appends the contacts of the engine's list whose bodies `to` is to own. Those of two ranks' bodies come from both. */
-static TalusStatus append_listed(Deal *d, int to, size_t *used, int64_t *count)
+static int find_body_targets(const Deal *d, int slot, int32_t target[2])
 {
-    const TalusContactList *list = talus_world_contacts(d->world);
-    for (int i = 0; i < list->count; i++) {
-        const TalusContact *c = &list->contact[i];
-        TalusContactRecord record;
-        if ((next_owner(d, c->a) != to && next_owner(d, c->b) != to) || !is_listed(d, c->a) ||
-            !is_listed(d, c->b))
-            continue;
-        pack_contact(d, list, i, &record);
-        TALUS_TRY(append(d, used, &record, sizeof record));
-        ++*count;
-    }
-    return TALUS_OK;
+    return d->block_of[slot] < 0 ? 0 : join_targets(d->block[d->block_of[slot]].target, -1, target);
 }
 
-/* Returns the rank that is to own the body with this number; -1 as next_owner. */
-static int next_owner_of_id(const Deal *d, uint64_t id)
+/* Targets of a contact of the engine's list. A contact of two ranks' bodies is sent by both. */
+static int find_listed_targets(const Deal *d, int i, int32_t target[2])
+{
+    const TalusContact *c = &talus_world_contacts(d->world)->contact[i];
+    if (!is_listed(d, c->a) || !is_listed(d, c->b))
+        return 0;
+    return join_targets(target_of_listed(d, c->a), target_of_listed(d, c->b), target);
+}
+
+static int32_t target_of_id(const Deal *d, uint64_t id)
 {
     const int slot = talus_slot_of(d->world, (TalusBodyId){id});
-    return slot >= 0 && talus_slot_is_free(&d->world->bodies, slot)
-               ? d->block[d->block_of[slot]].owner
-               : -1;
+    return slot >= 0 ? target_of(d, slot) : -1;
 }
 
-/* As append_listed, of the contacts that have come with bodies and are not in the list yet. */
-static TalusStatus append_waiting(Deal *d, int to, size_t *used, int64_t *count)
+/* Targets of a contact that has come with bodies and is not in the list yet. */
+static int find_waiting_targets(const Deal *d, int k, int32_t target[2])
 {
-    for (int64_t k = 0; k < d->ranks->contacts; k++) {
-        const TalusContactRecord *record = &d->ranks->contact[k];
-        if (next_owner_of_id(d, record->a) != to && next_owner_of_id(d, record->b) != to)
-            continue;
-        TALUS_TRY(append(d, used, record, sizeof *record));
-        ++*count;
-    }
-    return TALUS_OK;
+    const TalusContactRecord *record = &d->ranks->contact[k];
+    return join_targets(target_of_id(d, record->a), target_of_id(d, record->b), target);
 }
 
-/* Appends the bodies that `to` is to own. */
-static TalusStatus append_bodies(Deal *d, int to, size_t *used, int64_t *count)
+static TalusStatus sort_parcels(Deal *d, Parcels *p)
 {
-    for (int i = 0; i < d->slots; i++) {
-        if (d->block_of[i] < 0 || d->block[d->block_of[i]].owner != to)
-            continue;
-        TalusBodyRecord record;
-        talus_body_pack(d->world, i, &record);
-        TALUS_TRY(append(d, used, &record, sizeof record));
-        ++*count;
-    }
-    return TALUS_OK;
-}
-
-static TalusStatus append_parcel(Deal *d, int to, size_t *used)
-{
-    const size_t start = *used;
-    Parcel parcel = {0};
-    TALUS_TRY(append(d, used, &parcel, sizeof parcel));
-    TALUS_TRY(append_bodies(d, to, used, &parcel.bodies));
+    TALUS_TRY(find_targets(d));
+    TALUS_TRY(sort_by_target(d, d->slots, find_body_targets, &p->bodies));
     if (d->ranks->moved)
-        TALUS_TRY(append_waiting(d, to, used, &parcel.contacts));
-    else
-        TALUS_TRY(append_listed(d, to, used, &parcel.contacts));
-    if (parcel.bodies + parcel.contacts == 0) {
-        *used = start;
-        return TALUS_OK;
+        return sort_by_target(d, (int)d->ranks->contacts, find_waiting_targets, &p->contacts);
+    return sort_by_target(d, talus_world_contacts(d->world)->count, find_listed_targets,
+                          &p->contacts);
+}
+
+static void release_parcels(Parcels *p)
+{
+    TALUS_RELEASE(p->bodies.start, p->bodies.item, p->contacts.start, p->contacts.item);
+}
+
+/* Appends contact i of the list, or of those that wait for one. */
+static TalusStatus append_contact(Deal *d, int i, size_t *used)
+{
+    TalusContactRecord record;
+    if (d->ranks->moved)
+        return append(d, used, &d->ranks->contact[i], sizeof record);
+    pack_contact(d, talus_world_contacts(d->world), i, &record);
+    return append(d, used, &record, sizeof record);
+}
+
+/* Appends what a target gets. */
+static TalusStatus append_parcel(Deal *d, const Parcels *p, int target, size_t *used)
+{
+    const int32_t *body = p->bodies.start + target, *contact = p->contacts.start + target;
+    const Parcel parcel = {body[1] - body[0], contact[1] - contact[0]};
+    const size_t start = *used;
+    TALUS_TRY(append(d, used, &parcel, sizeof parcel));
+    for (int k = body[0]; k < body[1]; k++) {
+        TalusBodyRecord record;
+        talus_body_pack(d->world, p->bodies.item[k], &record);
+        TALUS_TRY(append(d, used, &record, sizeof record));
     }
-    memcpy(d->ranks->out + start, &parcel, sizeof parcel);
-    d->message[d->messages++] = (TalusMessage){NULL, *used - start, to};
+    for (int k = contact[0]; k < contact[1]; k++)
+        TALUS_TRY(append_contact(d, p->contacts.item[k], used));
+    d->message[d->messages++] = (TalusMessage){NULL, *used - start, d->target[target]};
     return TALUS_OK;
 }
 
-/* Sends all bodies to their owners, this rank's to itself, and with them their contacts. */
-static TalusStatus send_parcels(Deal *d)
+/* Sends all bodies to their owners, this rank's to itself, and with them their contacts. only >= 0: nothing to others than
+ * that rank. */
+static TalusStatus send_parcels(Deal *d, int only)
 {
-    TalusStatus status = TALUS_OK;
+    Parcels parcels = {0};
     size_t used = 0;
-    for (int r = 0; r < d->size && status == TALUS_OK; r++)
-        status = append_parcel(d, r, &used);
+    TalusStatus status = sort_parcels(d, &parcels);
+    for (int t = 0; t < d->targets && status == TALUS_OK; t++)
+        if (only < 0 || d->target[t] == only)
+            status = append_parcel(d, &parcels, t, &used);
+    release_parcels(&parcels);
     TALUS_TRY(talus_comm_agree(d->ranks->comm, status));
     unsigned char *at = d->ranks->out;
     for (int k = 0; k < d->messages; k++) {
@@ -396,13 +466,12 @@ static TalusStatus open_deal(Deal *d)
     TALUS_TRY(TALUS_ALLOC(d->block_of, slots, "blocks of bodies"));
     TALUS_TRY(TALUS_ALLOC(d->block, slots, "blocks of bodies"));
     TALUS_TRY(TALUS_ALLOC(d->number, slots, "blocks of bodies"));
-    TALUS_TRY(TALUS_ALLOC(d->message, (size_t)d->size, "messages"));
     return find_blocks(d);
 }
 
 static void close_deal(Deal *d)
 {
-    TALUS_RELEASE(d->block_of, d->block, d->number, d->message);
+    TALUS_RELEASE(d->block_of, d->block, d->number, d->target, d->message);
 }
 
 static Deal make_deal(TalusWorld *world)
@@ -411,8 +480,7 @@ static Deal make_deal(TalusWorld *world)
                   .ranks = &world->ranks,
                   .slots = world->bodies.counts.slots,
                   .rank = talus_comm_rank(world->ranks.comm),
-                  .size = talus_comm_size(world->ranks.comm),
-                  .bits = 1};
+                  .size = talus_comm_size(world->ranks.comm)};
 }
 
 /* Deals all bodies anew. */
@@ -420,18 +488,15 @@ static TalusStatus deal_bodies(TalusWorld *world)
 {
     TalusRanks *ranks = &world->ranks;
     Deal d = make_deal(world);
-    /* hundreds of cells for each rank */
-    while (d.bits < MAX_CURVE_BITS && INT64_C(1) << (3 * d.bits) < 512 * (int64_t)d.size)
-        d.bits++;
     TalusStatus status = talus_comm_agree(ranks->comm, open_deal(&d));
     if (status == TALUS_OK) {
         weigh_contacts(&d);
-        find_bounds(&d);
+        find_cube(&d);
         status = cut_curve(&d);
     }
     if (status == TALUS_OK) {
         share_newest_owner(&d);
-        status = send_parcels(&d);
+        status = send_parcels(&d, -1);
     }
     close_deal(&d);
     TALUS_TRY(status);
@@ -445,7 +510,7 @@ TalusStatus talus_ranks_send_all(TalusWorld *world)
 {
     Deal d = make_deal(world);
     TalusStatus status = talus_comm_agree(d.ranks->comm, open_deal(&d));
-    TALUS_THEN(status, send_parcels(&d)); /* the owner of all blocks is 0 */
+    TALUS_THEN(status, send_parcels(&d, 0)); /* the owner of all blocks is 0 */
     close_deal(&d);
     return status;
 }
@@ -453,15 +518,10 @@ TalusStatus talus_ranks_send_all(TalusWorld *world)
 TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner)
 {
     Deal d = make_deal(world);
-    size_t used = 0;
-    TalusStatus status = open_deal(&d);
+    TalusStatus status = talus_comm_agree(d.ranks->comm, open_deal(&d));
     for (int k = 0; status == TALUS_OK && k < d.blocks; k++)
         d.block[k].owner = owner(d.number[k], d.size);
-    TALUS_THEN(status, append_parcel(&d, d.rank, &used));
-    status = talus_comm_agree(d.ranks->comm, status);
-    if (status == TALUS_OK && d.messages > 0)
-        d.message->data = d.ranks->out;
-    TALUS_THEN(status, talus_comm_route(d.ranks->comm, d.message, d.messages, &d.ranks->inbox));
+    TALUS_THEN(status, send_parcels(&d, d.rank));
     close_deal(&d);
     TALUS_TRY(status);
     status = talus_comm_agree(d.ranks->comm, talus_ranks_take_all(world, &d.ranks->inbox));
