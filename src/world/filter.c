@@ -93,10 +93,9 @@ static void include_pair(TalusWorld *world, int slot_a, int slot_b)
 
 TalusStatus talus_bodies_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 {
-    if (talus_world_is_dealt(world)) {
-        talus_wake_all(world);
+    talus_wake_all(world);
+    if (talus_world_is_dealt(world))
         return talus_ranks_exclude(world, a, b);
-    }
     return talus_pair_exclude(world, talus_slot_of(world, a), talus_slot_of(world, b));
 }
 
