@@ -8,7 +8,7 @@
  * neighbours on the curve are then of MIX blocks in turn. CELLS: the bits of the curve along which blocks are dealt (21, the
  * finest; with fewer, blocks whose centres share a cell stay together).
  *
- * Blocks are dealt by talus_curve_number and talus_cut_by_weight, a body weighing 1 and a contact 1. For SAMPLES ranks (16),
+ * Blocks are dealt by talus_curve_number and talus_line_cut, a body weighing 1 and a contact 1. For SAMPLES ranks (16),
  * spread evenly, talus_halo_create makes the halo, for the bodies that touch (the halo of a product) and for those of the
  * 26 cells around (bodies whose boxes overlap, the least that a detection needs). The other ranks of the communicator are
  * played by the lattice; it counts messages and bytes of one talus_halo_exchange of velocities. Then the contacts of a
@@ -18,6 +18,7 @@
 #include "backend/host.h"
 #include "base/memory.h"
 #include "comm/halo.h"
+#include "comm/line.h"
 #include "world/ranks/curve.h"
 #include "world/ranks/ranks.h"
 
@@ -136,14 +137,12 @@ static int64_t place_of(const Bed *b, int64_t number)
 
 /* ---- the deal ---- */
 
-/* Blocks in the order of the curve along which they are dealt, and how they are cut. */
+/* Where blocks lie on the curve along which they are dealt, and who gets them. */
 typedef struct Deal {
-    Numbered *order; /* [blocks] */
-    TalusVec3 *centre;
-    int64_t *weight; /* [items]: blocks, or cells with blocks, in order */
-    int64_t *start;  /* [items + 1]: the first block of each in `order` */
-    int64_t items;
-    int64_t *first;          /* [ranks + 1]: items */
+    TalusVec3 *centre;       /* [windows] */
+    uint64_t *place;         /* [blocks] */
+    TalusLineItem *item;     /* [blocks], by place */
+    uint64_t *first;         /* [ranks]: places */
     int32_t *owner, *before; /* [blocks] */
     int ranks;
 } Deal;
@@ -163,18 +162,21 @@ static void find_centres(const Bed *b, Deal *d)
             }
 }
 
-/* Puts the blocks in order along the curve of 2^bits cells along each edge. */
-static void order_blocks(const Bed *b, Deal *d, int bits)
+/* Finds the places of blocks along the curve of 2^bits cells along each edge of the bed's cube. The blocks of a window have
+ * one centre here, and places one behind the other on the finest curve. */
+static void place_blocks(const Bed *b, Deal *d, int bits)
 {
     const double wide = (double)(1 << (b->width - CUBE_BITS));
     const TalusVec3 lo = {0.0, 0.0, 0.0}, hi = {wide, wide, wide};
     for (int64_t k = 0; k < b->blocks; k++)
-        d->order[k] = (Numbered){talus_curve_number(d->centre[k / b->mix], lo, hi, bits), k};
-    qsort(d->order, (size_t)b->blocks, sizeof *d->order, compare_numbered);
-    for (int64_t k = 0; k < b->blocks; k++)
-        if (k == 0 || bits == FINEST || d->order[k].number != d->order[k - 1].number)
-            d->start[d->items++] = k;
-    d->start[d->items] = b->blocks;
+        d->place[k] = talus_curve_number(d->centre[k / b->mix], lo, hi, bits) +
+                      (bits == FINEST ? (uint64_t)(k % b->mix) : 0);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const uint64_t x = ((const TalusLineItem *)a)->place, y = ((const TalusLineItem *)b)->place;
+    return (x > y) - (x < y);
 }
 
 /* The weight of a block: bodies and contacts; without contacts in the quarter of the bed that slides. */
@@ -190,15 +192,12 @@ static void deal(const Bed *b, Deal *d, bool sliding)
     int32_t *owner = d->before;
     d->before = d->owner;
     d->owner = owner;
-    for (int64_t i = 0; i < d->items; i++) {
-        d->weight[i] = 0;
-        for (int64_t k = d->start[i]; k < d->start[i + 1]; k++)
-            d->weight[i] += weigh(b, d, d->order[k].item, sliding);
-    }
-    talus_cut_by_weight(d->items, d->weight, 0, d->ranks, d->first);
-    for (int r = 0; r < d->ranks; r++)
-        for (int64_t k = d->start[d->first[r]]; k < d->start[d->first[r + 1]]; k++)
-            d->owner[d->order[k].item] = r;
+    for (int64_t k = 0; k < b->blocks; k++)
+        d->item[k] = (TalusLineItem){d->place[k], weigh(b, d, k, sliding)};
+    qsort(d->item, (size_t)b->blocks, sizeof *d->item, compare_places);
+    must(talus_line_cut(NULL, d->item, b->blocks, d->ranks, d->first));
+    for (int64_t k = 0; k < b->blocks; k++)
+        d->owner[k] = talus_line_find_piece(d->first, d->ranks, d->place[k]);
 }
 
 /* Returns the largest weight of a rank over the mean, with these owners. */
@@ -219,15 +218,14 @@ static double measure_balance(const Bed *b, const Deal *d, const int32_t *owner,
 static void open_deal(const Bed *b, Deal *d, int bits)
 {
     const size_t blocks = (size_t)b->blocks + 1;
-    must(TALUS_ALLOC(d->order, blocks, "blocks"));
     must(TALUS_ALLOC(d->centre, blocks, "blocks"));
-    must(TALUS_ALLOC(d->weight, blocks, "blocks"));
-    must(TALUS_ALLOC(d->start, blocks, "blocks"));
-    must(TALUS_ALLOC(d->first, (size_t)d->ranks + 1, "ranks"));
+    must(TALUS_ALLOC(d->place, blocks, "blocks"));
+    must(TALUS_ALLOC(d->item, blocks, "blocks"));
+    must(TALUS_ALLOC(d->first, (size_t)d->ranks, "ranks"));
     must(TALUS_ALLOC(d->owner, blocks, "blocks"));
     must(TALUS_ALLOC(d->before, blocks, "blocks"));
     find_centres(b, d);
-    order_blocks(b, d, bits);
+    place_blocks(b, d, bits);
     deal(b, d, false);
 }
 
@@ -515,7 +513,6 @@ int main(int argc, char **argv)
            measure_balance(&b, &d, d.owner, true));
     print_moves(&b, &d);
     puts(" |");
-    TALUS_RELEASE(b.place, b.column, d.order, d.centre, d.weight, d.start, d.first, d.owner,
-                  d.before);
+    TALUS_RELEASE(b.place, b.column, d.centre, d.place, d.item, d.first, d.owner, d.before);
     return 0;
 }

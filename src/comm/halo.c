@@ -3,35 +3,66 @@
 
 #include "base/memory.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* ---- who needs what ---- */
 
-/* Fills receive_start, receive_body and the ranks of the neighbours, in ascending order. */
+/* A body of the halo. */
+typedef struct Received {
+    int32_t owner, body;
+} Received;
+
+static int compare_received(const void *a, const void *b)
+{
+    const Received *x = a, *y = b;
+    if (x->owner != y->owner)
+        return x->owner < y->owner ? -1 : 1;
+    return (x->body > y->body) - (x->body < y->body);
+}
+
+/* Lists the bodies of other ranks, by owner; returns the number of owners. */
+static int sort_received(const TalusHalo *h, const TalusHaloBodies *b, Received *body, int *count)
+{
+    int owners = 0;
+    *count = 0;
+    for (int i = 0; i < b->count; i++)
+        if (!h->owned[i])
+            body[(*count)++] = (Received){b->owner[i], i};
+    if (*count > 0)
+        qsort(body, (size_t)*count, sizeof *body, compare_received);
+    for (int k = 0; k < *count; k++)
+        owners += k == 0 || body[k].owner != body[k - 1].owner;
+    return owners;
+}
+
+static TalusStatus reserve_neighbours(TalusHalo *h, size_t neighbours)
+{
+    TALUS_TRY(TALUS_ALLOC(h->send, neighbours + 1, "neighbours"));
+    TALUS_TRY(TALUS_ALLOC(h->receive, neighbours + 1, "neighbours"));
+    TALUS_TRY(TALUS_ALLOC(h->send_start, neighbours + 1, "neighbours"));
+    return TALUS_ALLOC(h->receive_start, neighbours + 1, "neighbours");
+}
+
+/* Fills receive_start, receive_body and the ranks of the neighbours, in ascending order; nothing is as long as the number
+ * of ranks. */
 static TalusStatus list_received(TalusHalo *h, const TalusHaloBodies *b)
 {
-    const int ranks = h->comm->size, own = h->comm->rank;
-    int32_t *count;
-    TALUS_TRY(TALUS_ALLOC(count, (size_t)ranks + 1, "neighbours"));
-    for (int i = 0; i < b->count; i++)
-        count[b->owner[i]]++;
-    count[own] = 0;
-    int32_t total = 0;
-    for (int r = 0; r < ranks; r++) {
-        if (count[r] == 0)
-            continue;
-        h->receive[h->neighbours].rank = h->send[h->neighbours].rank = r;
-        h->receive_start[h->neighbours++] = total;
-        int32_t first = total;
-        total += count[r];
-        count[r] = first; /* where the next body of this rank goes */
+    Received *body;
+    int count;
+    TALUS_TRY(TALUS_ALLOC(body, (size_t)b->count + 1, "bodies of the halo"));
+    TalusStatus status = reserve_neighbours(h, (size_t)sort_received(h, b, body, &count));
+    for (int k = 0; status == TALUS_OK && k < count; k++) {
+        if (k == 0 || body[k].owner != body[k - 1].owner) {
+            h->receive[h->neighbours].rank = h->send[h->neighbours].rank = body[k].owner;
+            h->receive_start[h->neighbours++] = k;
+        }
+        h->receive_body[k] = body[k].body;
     }
-    h->receive_start[h->neighbours] = total;
-    for (int i = 0; i < b->count; i++)
-        if (b->owner[i] != own)
-            h->receive_body[count[b->owner[i]]++] = i;
-    talus_release(count);
-    return TALUS_OK;
+    if (status == TALUS_OK)
+        h->receive_start[h->neighbours] = count;
+    talus_release(body);
+    return status;
 }
 
 /* Tells every neighbour how many bodies are needed from it, and fills send_start. */
@@ -107,12 +138,7 @@ static TalusStatus exchange_numbers(TalusHalo *h, const TalusHaloBodies *b)
 
 static TalusStatus reserve_lists(TalusHalo *h, const TalusHaloBodies *b)
 {
-    const size_t ranks = (size_t)h->comm->size;
     TALUS_TRY(TALUS_ALLOC(h->owned, (size_t)b->count + 1, "owned bodies"));
-    TALUS_TRY(TALUS_ALLOC(h->send, ranks, "neighbours"));
-    TALUS_TRY(TALUS_ALLOC(h->receive, ranks, "neighbours"));
-    TALUS_TRY(TALUS_ALLOC(h->send_start, ranks + 1, "neighbours"));
-    TALUS_TRY(TALUS_ALLOC(h->receive_start, ranks + 1, "neighbours"));
     return TALUS_ALLOC(h->receive_body, (size_t)b->count + 1, "bodies of the halo");
 }
 

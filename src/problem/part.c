@@ -29,9 +29,14 @@ static int number_block(const Deal *d, int body)
 static int find_owner(const Deal *d, int body)
 {
     const int block = number_block(d, body);
-    int rank = 0;
-    while (d->first[rank + 1] <= block)
-        rank++;
+    int rank = 0, end = d->comm->size;
+    while (end - rank > 1) {
+        const int middle = rank + (end - rank) / 2;
+        if (d->first[middle] <= block)
+            rank = middle;
+        else
+            end = middle;
+    }
     return rank;
 }
 

@@ -47,6 +47,8 @@ typedef struct Search {
     TalusMessage *message; /* [size] */
     int messages;
     uint32_t *sent; /* [slots]: 1 + the last rank to whom the body is sent */
+    int32_t *large; /* [larges]: slots of large bodies */
+    int larges;
 } Search;
 
 /* ---- boxes ---- */
@@ -200,6 +202,13 @@ static bool is_large(const Search *s, int slot)
     return count_cells(&c) == MANY_CELLS;
 }
 
+static void find_large(Search *s)
+{
+    for (int i = 0; i < s->slots; i++)
+        if (is_living(s, i) && is_large(s, i))
+            s->large[s->larges++] = i;
+}
+
 /* Returns one number for a cell. */
 static uint64_t key_of(const Search *s, int64_t x, int64_t y, int64_t z)
 {
@@ -349,17 +358,24 @@ static TalusStatus add_to_list(TalusSlotList *list, int slot)
     return TALUS_OK;
 }
 
-/* Adds the bodies that rank `to` needs to its list, if they are not there already. request NULL: it has asked for
- * nothing, and gets large bodies alone. */
+/* Adds the bodies that rank `to` needs to its list, if they are not there already: large ones, then those that it has asked
+ * for; request NULL: none. Most ranks ask for none, so that large bodies alone are looked at for them. */
 static TalusStatus list_bodies(Search *s, int to, const Request *request)
 {
+    const uint32_t mark = (uint32_t)to + 1;
     TalusSlotList *list = &s->ranks->to[to];
     for (int k = 0; k < list->count; k++)
-        s->sent[list->slot[k]] = (uint32_t)to + 1;
-    for (int i = 0; i < s->slots; i++)
-        if (is_living(s, i) && s->sent[i] != (uint32_t)to + 1 &&
-            overlap(s, &s->box[i], &s->need[to]) &&
-            (is_large(s, i) || (request && is_requested(s, &s->box[i], request))))
+        s->sent[list->slot[k]] = mark;
+    for (int k = 0; k < s->larges; k++) {
+        const int i = s->large[k];
+        if (s->sent[i] == mark || !overlap(s, &s->box[i], &s->need[to]))
+            continue;
+        s->sent[i] = mark;
+        TALUS_TRY(add_to_list(list, i));
+    }
+    for (int i = 0; request && i < s->slots; i++)
+        if (is_living(s, i) && s->sent[i] != mark && overlap(s, &s->box[i], &s->need[to]) &&
+            is_requested(s, &s->box[i], request))
             TALUS_TRY(add_to_list(list, i));
     return TALUS_OK;
 }
@@ -457,6 +473,7 @@ static TalusStatus open_search(Search *s)
     const size_t slots = (size_t)s->slots, size = (size_t)s->size;
     TALUS_TRY(TALUS_ALLOC(s->box, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->sent, slots + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->large, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->message, size, "messages"));
     TALUS_TRY(TALUS_ALLOC(s->need, 2 * size, "halo"));
     s->offer = s->need + size;
@@ -481,9 +498,11 @@ static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *
         share_bounds(&s);
         status = choose_cells(&s);
     }
+    if (status == TALUS_OK)
+        find_large(&s);
     TALUS_THEN(status, send_requests(&s));
     TALUS_THEN(status, send_bodies(&s));
-    TALUS_RELEASE(s.box, s.sent, s.message, s.need, s.cell);
+    TALUS_RELEASE(s.box, s.sent, s.large, s.message, s.need, s.cell);
     TALUS_TRY(status);
     return talus_comm_agree(ranks->comm, place_all_bodies(world));
 }
