@@ -702,12 +702,20 @@ static TalusStatus run_rank(TalusComm *comm, void *context)
     return TALUS_OK;
 }
 
+/* Runs a function on the ranks that were asked for: the processes that mpirun has started, threads, or one. */
+static TalusStatus run_on_ranks(TalusRankFn *fn, void *context)
+{
+    if (talus_mpi_is_launched())
+        return talus_ranks_run_mpi(fn, context);
+    return options.ranks > 1 ? talus_ranks_run(options.ranks, fn, context) : fn(NULL, context);
+}
+
 static int run_main(const CliList *operands)
 {
     Job job = {.operands = operands};
-    const TalusStatus status =
-        options.ranks > 1 ? talus_ranks_run(options.ranks, run_rank, &job) : run_rank(NULL, &job);
-    return status == TALUS_OK ? job.code : cli_fail_library();
+    if (options.ranks > 1 && talus_mpi_is_launched())
+        return cli_fail_usage(&cli_run, "--ranks: goes without mpirun, whose processes are ranks");
+    return run_on_ranks(run_rank, &job) == TALUS_OK ? job.code : cli_fail_library();
 }
 
 static const CliOption run_options[] = {
@@ -721,7 +729,8 @@ static const CliOption run_options[] = {
      "threads to use, 0 for one per processor; results do not\ndepend on it"},
     {"ranks", 0, CLI_COUNT, &options.ranks, "N",
      "parts in which the world is computed, as threads of this\n"
-     "process; results do not depend on it"},
+     "process, or without this option one for each process of\n"
+     "mpirun; results do not depend on it"},
     {"until", 0, CLI_REAL, &options.until, "T",
      "simulated seconds at which to end; the last step is\nshortened where it has to be"},
     {"out", 0, CLI_TEXT, &options.out, "DIR",
