@@ -1,5 +1,6 @@
 #!/bin/sh
-# talus run --ranks: frames, tables and hash are those of one rank, also after SIGTERM and a resume with another number.
+# talus run --ranks and under mpirun: frames, tables and hash are those of one rank, also after SIGTERM, or after a process
+# has been killed, and a resume with another number.
 set -u
 failures=0
 rm -rf cli_ranks.work
@@ -57,6 +58,47 @@ wait "$process"
 "$TALUS" run --resume stopped --ranks 3 --quiet --json >stopped.json 2>>stopped.err ||
     fail "resume: $(cat stopped.err)"
 same stopped
+
+# ---- processes ----
+if [ -n "$TALUS_MPIEXEC" ]; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl=self,vader
+    "$TALUS_MPIEXEC" -n 3 "$TALUS" run heap.json --threads 1 --out processes --quiet --json >processes.json \
+        2>processes.err || fail "3 processes: $(cat processes.err)"
+    same processes
+
+    # One process is killed at a random moment after the first checkpoint; the others end, and say so, and another number of
+    # ranks goes on to the same end. TALUS_KILLS: how often.
+    "$TALUS" run heap.json --threads 1 --until 1.2 --no-out --quiet --json >long.json || fail "a longer run"
+    kill_and_resume() {
+        rm -rf killed
+        "$TALUS_MPIEXEC" -n "$1" "$TALUS" run heap.json --threads 1 --until 1.2 --checkpoint-every 0.02 --out killed --quiet \
+            >killed.out 2>&1 &
+        process=$! waited=0
+        while [ ! -e killed/checkpoint-a.talus ] && [ $waited -lt 600 ]; do
+            sleep 0.05
+            waited=$((waited + 1))
+        done
+        sleep "0.$(($(od -An -N2 -tu2 /dev/urandom) % 900 + 100))"
+        victim=$(pgrep -P "$process" -f heap.json | tail -n 1)
+        [ -n "$victim" ] && kill -9 "$victim"
+        if wait "$process"; then
+            echo "a run of $1 processes ended before it was killed"
+        else
+            [ -s killed.out ] || fail "nothing was said of the process that was killed"
+        fi
+        "$TALUS" run --resume killed --ranks "$2" --json --quiet >killed.json 2>killed.err ||
+            fail "resume after a kill: $(cat killed.err)"
+        [ "$(hash_of killed.json)" = "$(hash_of long.json)" ] || fail "killed, $1 then $2 ranks: another end"
+    }
+    k=0
+    while [ $k -lt "${TALUS_KILLS:-2}" ]; do
+        kill_and_resume $((2 + k % 2)) $((1 + k % 3))
+        k=$((k + 1))
+    done
+else
+    echo "no mpirun: processes are left out"
+fi
 
 # An error that all ranks find is said once.
 "$TALUS" run heap.json --ranks 3 --set step=0 --no-out 2>error.txt && fail "a wrong step was taken"

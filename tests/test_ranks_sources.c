@@ -103,7 +103,7 @@ static TalusStatus make_stream(TalusWorldDef *def, TalusWorld **world)
 TEST(a_stream_over_a_table_into_sinks_has_the_same_bits_on_any_ranks)
 {
     TalusStepInfo last = compare_ranks("stream", make_stream, NULL, STEPS, grid, RUNS);
-    CHECK(last.bodies > 300);
+    CHECK(STEPS < 30 || last.bodies > 300);
     CHECK(STEPS < 30 || last.bodies < 900); /* some are in the sinks */
 }
 

@@ -151,7 +151,8 @@ TALUS_INLINE double talus_sum_value(const TalusSum *s)
 /* Returns the sum of x[0] to x[n - 1]. */
 TALUS_INLINE double talus_sum_of(const double *x, int64_t n)
 {
-    TalusSum s = {0};
+    TalusSum s;
+    memset(&s, 0, sizeof s); /* as C++, too */
     if (n == 1)
         return x[0] + 0.0;
     if (n == 2)

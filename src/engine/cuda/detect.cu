@@ -80,6 +80,7 @@ static CuDetect detect_arguments(const TalusEngine *e, const TalusDetectOptions 
                 b->ranked ? b->rank.at : nullptr,
                 nullptr, /* no kernel needs at_rank */
                 b->ids_differ ? b->id.at : nullptr,
+                0,
                 0};
     d.options = *options;
     d.filter = e->filter;
