@@ -91,6 +91,21 @@ if [ -n "$TALUS_MPIEXEC" ]; then
             fail "resume after a kill: $(cat killed.err)"
         [ "$(hash_of killed.json)" = "$(hash_of long.json)" ] || fail "killed, $1 then $2 ranks: another end"
     }
+    # SIGTERM, which a batch system may send to every process, ends no rank but the first, which ends the run in order.
+    rm -rf told
+    "$TALUS_MPIEXEC" -n 2 "$TALUS" run heap.json --threads 1 --until 1.2 --checkpoint-every 0.02 --out told --quiet --json \
+        >told.json 2>told.err &
+    process=$! waited=0
+    while [ ! -e told/checkpoint-a.talus ] && [ $waited -lt 600 ]; do
+        sleep 0.05
+        waited=$((waited + 1))
+    done
+    for other in $(pgrep -P "$process" -f heap.json); do
+        tr '\0' '\n' <"/proc/$other/environ" | grep -Eq '^(OMPI_COMM_WORLD_RANK|PMI_RANK)=1$' && kill "$other"
+    done
+    wait "$process" || fail "a rank that was told to end has ended the run: $(cat told.err)"
+    [ "$(hash_of told.json)" = "$(hash_of long.json)" ] || fail "a rank was told to end: another end"
+
     k=0
     while [ $k -lt "${TALUS_KILLS:-2}" ]; do
         kill_and_resume $((2 + k % 2)) $((1 + k % 3))

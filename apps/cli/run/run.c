@@ -628,7 +628,6 @@ static int run_session(Session *session, const CliList *operands)
     int code = check_options(&session->options, operands);
     if (code != CLI_OK)
         return code;
-    cli_catch_signals();
     session->run.clock.start = talus_now();
     code = session->options.resume ? resume_run(session) : start_scene(session, operands->item[0]);
     if (code == CLI_OK)
@@ -715,6 +714,7 @@ static int run_main(const CliList *operands)
     Job job = {.operands = operands};
     if (options.ranks > 1 && talus_mpi_is_launched())
         return cli_fail_usage(&cli_run, "--ranks: goes without mpirun, whose processes are ranks");
+    cli_catch_signals(); /* in every process: mpirun passes signals on to all, and rank 0 ends the run */
     return run_on_ranks(run_rank, &job) == TALUS_OK ? job.code : cli_fail_library();
 }
 
