@@ -277,7 +277,8 @@ TalusStatus talus_ranks_run(int ranks, TalusRankFn *fn, void *context)
     pthread_mutex_init(&team.mutex, NULL);
     pthread_cond_init(&team.wake, NULL);
     for (int r = 0; r < ranks; r++)
-        team.member[r] = (Member){.comm = {&threads_ops, r, ranks}, .team = &team};
+        team.member[r] =
+            (Member){.comm = {.ops = &threads_ops, .rank = r, .size = ranks}, .team = &team};
     TalusStatus status = run_team(&team);
     for (int r = 0; r < ranks; r++)
         talus_release(team.member[r].work);
