@@ -61,8 +61,8 @@ same stopped
 
 # ---- processes ----
 if [ -n "$TALUS_MPIEXEC" ]; then
-    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-    export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl=self,vader
+    # shellcheck source=tests/support/mpi_env.sh
+    . "$TALUS_SOURCE_DIR/tests/support/mpi_env.sh"
     "$TALUS_MPIEXEC" -n 3 "$TALUS" run heap.json --threads 1 --out processes --quiet --json >processes.json \
         2>processes.err || fail "3 processes: $(cat processes.err)"
     same processes

@@ -13,14 +13,8 @@ if [ -z "$TALUS_MPIEXEC" ]; then
     echo "skip: this build has no MPI, or no mpirun was found (Debian: libopenmpi-dev, openmpi-bin)"
     exit 77
 fi
-# Open MPI: as root, with more processes than processors, by shared memory. Other MPIs do not read these.
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_btl=self,vader
-
-# Of sanitizers' reports those of MPI itself are left out; see the files.
-support=$TALUS_SOURCE_DIR/tests/support
-export LSAN_OPTIONS="suppressions=$support/mpi.lsan" ASAN_OPTIONS="${ASAN_OPTIONS:-}:fast_unwind_on_malloc=0"
-export TSAN_OPTIONS="${TSAN_OPTIONS:-}:suppressions=$support/mpi.tsan"
+# shellcheck source=tests/support/mpi_env.sh
+. "$TALUS_SOURCE_DIR/tests/support/mpi_env.sh"
 
 # run N PROGRAM: on N processes; the output, of all ranks in any order, is in `out`
 run() {
