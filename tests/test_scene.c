@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -156,7 +157,8 @@ TEST(materials_and_pairs_reach_the_world)
     CHECK(law[5].mu == 0.6 && law[5].rolling == 0.0 && law[5].spinning == 0.0);
     CHECK(law[5].cohesion == 3.0 && law[5].restitution == 0.4);
     CHECK(law[5].model.law == TALUS_LAW_FIXED && law[5].model.section == TALUS_SECTION_DISC);
-    CHECK(memcmp(&law[5], &law[7], sizeof law[5]) == 0);
+    /* without the padding behind the last member */
+    CHECK(memcmp(&law[5], &law[7], offsetof(TalusLaw, model) + sizeof law->model) == 0);
     talus_world_destroy(world);
     talus_scene_destroy(scene);
 }
