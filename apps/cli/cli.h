@@ -19,7 +19,7 @@ enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
 enum { CLI_PATH_MAX = 4096 }; /* bytes of a path */
 
 typedef struct CliList {
-    const char **item; /* grows with every cli_list_add; never freed */
+    const char **item; /* grows with every cli_list_add; the lists of options are never freed */
     int count;
 } CliList;
 

@@ -678,6 +678,8 @@ static void close_session(Session *session)
     talus_world_destroy(session->run.world);
     talus_scene_destroy(session->scene);
     talus_free(session->note);
+    if (session->options.resume) /* else the list is that of the command line */
+        free(session->run.settings.set.item);
 }
 
 /* What one rank does. */
