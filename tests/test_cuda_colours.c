@@ -44,8 +44,9 @@ static const TalusOperator *sorted_op;
 static uint64_t priority(uint32_t i)
 {
     const TalusOperator *op = sorted_op;
+    const TalusContactKeys keys = talus_contact_keys(op);
     if (op->pair)
-        return talus_contact_priority((const int32_t(*)[2])op->pair, &op->numbers, (int)i);
+        return talus_contact_priority(&keys, (int)i);
     uint64_t x = (i + UINT64_C(1)) * UINT64_C(0xd6e8feb86659fd93);
     x ^= x >> 32;
     x *= UINT64_C(0xd6e8feb86659fd93);
@@ -55,11 +56,9 @@ static uint64_t priority(uint32_t i)
 static int by_priority(const void *a, const void *b)
 {
     uint64_t x = priority(*(const uint32_t *)a), y = priority(*(const uint32_t *)b);
-    const int32_t(*pair)[2] = (const int32_t(*)[2])sorted_op->pair;
-    if (x == y && pair) /* as on the host */
-        return talus_tie_comes_first(pair, &sorted_op->numbers, *(const int *)a, *(const int *)b)
-                   ? -1
-                   : 1;
+    const TalusContactKeys keys = talus_contact_keys(sorted_op);
+    if (x == y && keys.pair) /* as on the host */
+        return talus_tie_comes_first(&keys, *(const int *)a, *(const int *)b) ? -1 : 1;
     return x < y ? 1 : x > y ? -1 : 0;
 }
 

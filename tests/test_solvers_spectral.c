@@ -185,9 +185,10 @@ static void paper_spg(const Dense *d, bool preconditioned, double unit, int iter
 /* |N v| of the vector that the power iteration starts from: the unit of an unscaled step. */
 static double size_of_operator(const Dense *d)
 {
+    const TalusContactKeys keys = {.pair = NULL};
     double v[N], nv[N];
     for (int i = 0; i < N; i++)
-        v[i] = talus_random_entry(talus_random_key(NULL, NULL, i / 3), i % 3);
+        v[i] = talus_random_entry(talus_random_key(&keys, i / 3), i % 3);
     multiply(d, v, nv);
     return sqrt(dot(nv, nv) / dot(v, v));
 }

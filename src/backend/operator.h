@@ -68,6 +68,9 @@ typedef struct TalusOperator {
     /* matrix-free */
     int bodies;                               /* number of bodies */
     int sphere_sphere, sphere_fixed, general; /* lengths of the runs; their sum is `blocks` */
+    /* Ends of the first two runs of the contact list from which the problem was made: those of the runs above but, with
+     * six rows, when the contacts of all runs of the list are general. Sums and colours depend on them. */
+    int list_end[2];
     /* Number of blocks of free joints (TALUS_SECTION_JOINT, impulses without bounds), the last of the general run.
      * They can be eliminated (heyn-2012 Eq. 5). */
     int joints;

@@ -20,35 +20,53 @@
  * contacts get no colour, or two bodies that impulses do not move: priorities of further contacts need not differ. */
 enum { TALUS_PAIR_INDICES = 64 };
 
-/* Returns the index of contact i among the contacts of its pair of bodies, which are consecutive in the list; at most
- * TALUS_PAIR_INDICES, so that the cost for a body with thousands of contacts on the ground is not quadratic. */
-TALUS_INLINE int talus_pair_index(const int32_t (*pair)[2], int i)
+/* What the keys of contacts are made of: fields of TalusOperator. */
+typedef struct TalusContactKeys {
+    const int32_t (*pair)[2];
+    TalusBodyNumbers numbers;
+    int list_end[2];
+} TalusContactKeys;
+
+TALUS_INLINE TalusContactKeys talus_contact_keys(const TalusOperator *op)
 {
+    TalusContactKeys keys = {
+        (const int32_t(*)[2])op->pair, op->numbers, {op->list_end[0], op->list_end[1]}};
+    return keys;
+}
+
+/* Returns the index of contact i among the contacts of its pair of bodies in its run of the list, where they are
+ * consecutive; at most TALUS_PAIR_INDICES, so that the cost for a body with thousands of contacts on the ground is not
+ * quadratic. */
+TALUS_INLINE int talus_pair_index(const TalusContactKeys *keys, int i)
+{
+    const int32_t(*pair)[2] = keys->pair;
+    const int begin = i >= keys->list_end[1]   ? keys->list_end[1]
+                      : i >= keys->list_end[0] ? keys->list_end[0]
+                                               : 0;
     int index = 0;
-    while (i > index && index < TALUS_PAIR_INDICES && pair[i - index - 1][0] == pair[i][0] &&
-           pair[i - index - 1][1] == pair[i][1])
+    while (i - index > begin && index < TALUS_PAIR_INDICES &&
+           pair[i - index - 1][0] == pair[i][0] && pair[i - index - 1][1] == pair[i][1])
         index++;
     return index;
 }
 
 /* Returns the priority of contact i. Contacts of one pair that are not consecutive in the list can have equal
  * priorities, such as contacts of a body with two fixed bodies (both -1) in two runs. */
-TALUS_INLINE uint64_t talus_contact_priority(const int32_t (*pair)[2],
-                                             const TalusBodyNumbers *numbers, int i)
+TALUS_INLINE uint64_t talus_contact_priority(const TalusContactKeys *keys, int i)
 {
-    uint64_t a = talus_body_number(numbers, pair[i][0]), b = talus_body_number(numbers, pair[i][1]);
+    uint64_t a = talus_body_number(&keys->numbers, keys->pair[i][0]);
+    uint64_t b = talus_body_number(&keys->numbers, keys->pair[i][1]);
     uint64_t key = talus_hash_mix(a ^ (b << 32 | b >> 32));
-    int index = talus_pair_index(pair, i);
+    int index = talus_pair_index(keys, i);
     return index ? talus_hash_mix(key + (uint64_t)index) : key;
 }
 
 /* True if contact i is coloured before contact j, given that their priorities are equal. */
-TALUS_INLINE bool talus_tie_comes_first(const int32_t (*pair)[2], const TalusBodyNumbers *numbers,
-                                        int i, int j)
+TALUS_INLINE bool talus_tie_comes_first(const TalusContactKeys *keys, int i, int j)
 {
     for (int side = 0; side < 2; side++) {
-        uint64_t mine = talus_body_number(numbers, pair[i][side]);
-        uint64_t other = talus_body_number(numbers, pair[j][side]);
+        uint64_t mine = talus_body_number(&keys->numbers, keys->pair[i][side]);
+        uint64_t other = talus_body_number(&keys->numbers, keys->pair[j][side]);
         if (mine != other)
             return mine < other;
     }

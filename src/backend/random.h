@@ -13,11 +13,10 @@
  * the first estimate of the norm. */
 #define TALUS_RANDOM_SALT (9 * TALUS_HASH_SEED)
 
-/* Returns the number that identifies a block. pair and numbers: of TalusOperator; pair NULL: an explicit matrix. */
-TALUS_INLINE uint64_t talus_random_key(const int32_t (*pair)[2], const TalusBodyNumbers *numbers,
-                                       int block)
+/* Returns the number that identifies a block. keys->pair NULL: an explicit matrix. */
+TALUS_INLINE uint64_t talus_random_key(const TalusContactKeys *keys, int block)
 {
-    return pair ? talus_contact_priority(pair, numbers, block) : (uint64_t)block;
+    return keys->pair ? talus_contact_priority(keys, block) : (uint64_t)block;
 }
 
 /* Returns a number uniform in [-0.5, 0.5), with 53 random bits, for one row of the block with this key. */

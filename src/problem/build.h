@@ -23,6 +23,8 @@
 typedef struct TalusProblemSizes {
     int bodies;
     int sphere_sphere, sphere_fixed, general;
+    int first_runs
+        [2]; /* with 6 rows: lengths of the first two runs of the list, which `general` contains; else 0 */
     /* Blocks of free joints, the last ones of the general run (backend/operator.h); 3 rows or 6. */
     int joints;
     /* 1 if no contact has friction, 6 if some resists spinning or rolling (then all contacts are general), else 3 */

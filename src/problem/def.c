@@ -68,6 +68,8 @@ static TalusProblemSizes sizes_of(const TalusProblemDef *def)
     sizes.sphere_sphere = compact ? count[0] : 0;
     sizes.sphere_fixed = compact ? count[1] : 0;
     sizes.general = compact ? count[2] : def->contact_count;
+    for (int run = 0; ordered && !compact && run < 2; run++)
+        sizes.first_runs[run] = count[run];
     return sizes;
 }
 

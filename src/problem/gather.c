@@ -78,12 +78,9 @@ static size_t pack_bodies(const TalusProblem *p, const uint8_t *sends, BodyRecor
 
 static KeyRecord make_key(const TalusOperator *op, int i)
 {
-    const int spheres = op->sphere_sphere + op->sphere_fixed;
     return (KeyRecord){talus_body_number(&op->numbers, op->pair[i][0]),
                        talus_body_number(&op->numbers, op->pair[i][1]),
-                       i < op->sphere_sphere ? 0
-                       : i < spheres         ? 1
-                                             : 2,
+                       (i >= op->list_end[0]) + (i >= op->list_end[1]),
                        talus_contact_counts(op, i)};
 }
 
@@ -248,10 +245,13 @@ static TalusProblemSizes sizes_of(const TalusProblem *part, const Arrived *in)
                                .compliance = op->compliance != NULL,
                                .models = op->model != NULL,
                                .inertias = op->inverse_inertia != NULL};
-    for (int64_t k = 0; k < in->place_count; k++)
-        ++*(in->place[k].key->run == 0   ? &sizes.sphere_sphere
-            : in->place[k].key->run == 1 ? &sizes.sphere_fixed
-                                         : &sizes.general);
+    int *const compact[3] = {&sizes.sphere_sphere, &sizes.sphere_fixed, &sizes.general};
+    for (int64_t k = 0; k < in->place_count; k++) {
+        const int run = in->place[k].key->run;
+        ++*(op->rows < 6 ? compact[run] : &sizes.general);
+        if (op->rows == 6 && run < 2)
+            sizes.first_runs[run]++;
+    }
     return sizes;
 }
 

@@ -53,7 +53,7 @@ static bool has_contact(const Deal *d, int i)
 /* Fails if contacts of a pair of bodies are apart in their run: priorities count them (backend/priority.h). */
 static TalusStatus check_pairs(const TalusOperator *op)
 {
-    const int run_end[3] = {op->sphere_sphere, op->sphere_sphere + op->sphere_fixed, op->blocks};
+    const int run_end[3] = {op->list_end[0], op->list_end[1], op->blocks};
     int32_t *last; /* of each body: the last contact in which it was the second body, plus 1 */
     TalusStatus status = TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(last, (size_t)op->bodies + 1, "bodies"));
@@ -76,7 +76,7 @@ static TalusStatus check_pairs(const TalusOperator *op)
 /* Fails if parts cannot be made of the problem. */
 static TalusStatus check_whole(const TalusOperator *op)
 {
-    const int run_end[3] = {op->sphere_sphere, op->sphere_sphere + op->sphere_fixed, op->blocks};
+    const int run_end[3] = {op->list_end[0], op->list_end[1], op->blocks};
     if (!op->pair)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "problem: an explicit matrix has no bodies that ranks could own");
@@ -135,6 +135,8 @@ static void count_part(Deal *d)
         ++*(i < op->sphere_sphere ? &d->sizes.sphere_sphere
             : i < spheres         ? &d->sizes.sphere_fixed
                                   : &d->sizes.general);
+        if (i >= spheres && i < op->list_end[1])
+            d->sizes.first_runs[i >= op->list_end[0]]++;
     }
     for (int b = 0; b < op->bodies; b++)
         if (d->local[b] >= 0)

@@ -107,6 +107,8 @@ TalusStatus talus_problem_resize(TalusProblem *p, const TalusProblemSizes *sizes
     op->sphere_sphere = sizes->sphere_sphere;
     op->sphere_fixed = sizes->sphere_fixed;
     op->general = sizes->general;
+    op->list_end[0] = sizes->sphere_sphere + sizes->first_runs[0];
+    op->list_end[1] = op->list_end[0] + sizes->sphere_fixed + sizes->first_runs[1];
     op->joints = sizes->joints;
     op->rows = sizes->rows;
     op->blocks = (int)blocks;

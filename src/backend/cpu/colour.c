@@ -65,10 +65,11 @@ static size_t lay_out(const TalusOperator *op, unsigned char *block, TalusColour
 static void sort_by_priority(const TalusOperator *op, TalusColouring *c)
 {
     const int bits = bucket_bits(op), buckets = 1 << bits, shift = 64 - bits;
+    const TalusContactKeys keys = talus_contact_keys(op);
     int32_t *start = c->bucket + 1;
     memset(c->bucket, 0, ((size_t)buckets + 1) * sizeof *c->bucket);
     for (int i = 0; i < op->blocks; i++) {
-        c->priority[i] = talus_contact_priority((const int32_t(*)[2])op->pair, &op->numbers, i);
+        c->priority[i] = talus_contact_priority(&keys, i);
         start[~c->priority[i] >> shift]++;
     }
     for (int k = 0, sum = 0; k < buckets; k++) {

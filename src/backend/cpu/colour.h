@@ -99,7 +99,8 @@ static inline bool talus_coloured_before(const TalusOperator *op, const uint64_t
 {
     if (priority[i] != priority[j])
         return priority[i] > priority[j];
-    return talus_tie_comes_first((const int32_t(*)[2])op->pair, &op->numbers, i, j);
+    const TalusContactKeys keys = talus_contact_keys(op);
+    return talus_tie_comes_first(&keys, i, j);
 }
 
 /* Returns the bytes of TalusColouring.work that talus_colour_contacts needs. */

@@ -109,10 +109,11 @@ static void start_contacts(void *context, int64_t begin, int64_t end, int64_t ch
 {
     const Pass *p = context;
     const TalusOperator *op = p->op;
+    const TalusContactKeys keys = talus_contact_keys(op);
     int heavy = 0;
     for (int i = (int)begin; i < end; i++) {
         bool heavy_body = is_heavy(p, op->pair[i][0]) || is_heavy(p, op->pair[i][1]);
-        p->c->priority[i] = talus_contact_priority((const int32_t(*)[2])op->pair, &op->numbers, i);
+        p->c->priority[i] = talus_contact_priority(&keys, i);
         p->c->class_of[i] = heavy_body ? CLASS_HEAVY : NO_CLASS;
         heavy += heavy_body;
     }

@@ -49,8 +49,9 @@ static int list_waiting(const TalusOperator *op, TalusColouring *c)
 /* Returns how owners name contact i at its body a (side 0) or b (1). */
 static TalusColourFront name_contact(const TalusOperator *op, int i, int side)
 {
+    const TalusContactKeys keys = talus_contact_keys(op);
     return (TalusColourFront){.other = talus_body_number(&op->numbers, op->pair[i][1 - side]),
-                              .index = talus_pair_index((const int32_t(*)[2])op->pair, i)};
+                              .index = talus_pair_index(&keys, i)};
 }
 
 /* Tells other ranks about the queues of own bodies, and learns about those of the halo. */

@@ -8,9 +8,9 @@
  * group; on others they are groups of their own. */
 TalusStatus talus_cpu_group_blocks(const TalusOperator *op)
 {
-    const int spheres = op->sphere_sphere + op->sphere_fixed, end = op->blocks - op->joints;
-    const int run_end[4] = {op->sphere_sphere, spheres, talus_first_joint(op), end};
-    const int joined_end[3] = {op->sphere_sphere, spheres, end};
+    const int end = op->blocks - op->joints;
+    const int run_end[4] = {op->list_end[0], op->list_end[1], talus_first_joint(op), end};
+    const int joined_end[3] = {op->list_end[0], op->list_end[1], end};
     const bool apart = op->halo && !op->halo->counts_joints;
     if (!op->pair)
         return TALUS_OK;

@@ -58,9 +58,10 @@ static void randomise_chunk(void *context, int64_t begin, int64_t end, int64_t c
 {
     const RandomPass *pass = context;
     const TalusOperator *op = pass->op;
+    const TalusContactKeys keys = talus_contact_keys(op);
     (void)chunk;
     for (int64_t i = begin; i < end; i++) {
-        uint64_t key = talus_random_key((const int32_t(*)[2])op->pair, &op->numbers, (int)i);
+        uint64_t key = talus_random_key(&keys, (int)i);
         for (int k = 0; k < op->rows; k++)
             pass->x[i * op->rows + k] = talus_random_entry(key, k);
     }

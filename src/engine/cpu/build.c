@@ -331,6 +331,7 @@ static TalusProblemSizes problem_sizes(const CpuEngine *e)
         .sphere_sphere = rows == 6 ? 0 : list->sphere_sphere,
         .sphere_fixed = rows == 6 ? 0 : list->sphere_fixed,
         .general = (rows == 6 ? list->count : list->general) + more,
+        .first_runs = {rows == 6 ? list->sphere_sphere : 0, rows == 6 ? list->sphere_fixed : 0},
         .joints = e->joints.free,
         .rows = rows,
         .compliance = e->build_options.soften > 0.0 || e->build_options.compliance > 0.0 ||

@@ -30,14 +30,13 @@ static void find_owners(const CpuEngine *e, int32_t *owner)
         set_owners(e, op->pair[i], owner);
 }
 
-/* Decides which rank counts joints: that which has the last general contact of the whole problem, whose group joints
- * continue (backend/groups.h); the first one if there is none. */
+/* Decides which rank counts joints: that which has the last contact of the list's last run, whose group joints
+ * continue (backend/groups.h); the first one if that run is empty. */
 static void choose_counter(const CpuEngine *e, TalusHalo *halo)
 {
     const TalusOperator *op = talus_problem_operator(e->problem);
-    const int spheres = op->sphere_sphere + op->sphere_fixed;
     double here = halo->comm->rank == 0 ? 0.0 : -1.0, last;
-    for (int i = spheres; i < e->contacts->count; i++)
+    for (int i = op->list_end[1]; i < e->contacts->count; i++)
         if (halo->owned[op->pair[i][0]])
             here = fmax(here, (double)e->bodies.id[op->pair[i][0]]);
     last = here;

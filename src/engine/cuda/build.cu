@@ -364,6 +364,8 @@ static TalusStatus prepare_operator(TalusEngine *e, bool compliance)
     op->sphere_sphere = turns ? 0 : n->sphere_sphere;
     op->sphere_fixed = turns ? 0 : n->sphere_fixed;
     op->general = (int)(turns ? blocks : general);
+    op->list_end[0] = n->sphere_sphere;
+    op->list_end[1] = n->sphere_sphere + n->sphere_fixed;
     op->pair = (int32_t(*)[2])list->pair.at;
     op->frame = (double(*)[4])list->frame.at;
     op->incidence_start = list->incidence_start;

@@ -147,9 +147,6 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
     TalusBuildReport report;
     TalusOperator *op;
     double *gamma;
-    /* with moments the runs of contacts are one, in whose groups (backend/groups.h) bodies of all ranks mix */
-    if (world->materials.any_moments)
-        TALUS_TRY(talus_ranks_refuse(world, "friction against spinning and rolling"));
     world->build_options = make_build_options(world, h, soften);
     if (world->joints.count > 0 || world->joints.exchange.problem)
         TALUS_TRY(talus_joints_upload(world, h));

@@ -45,19 +45,17 @@ void cu_vector_zero(const TalusOperator *op, double *vector, size_t n)
 
 /* ---- random numbers ---- */
 
-static __global__ void randomise_kernel(int64_t n, int rows, const int32_t (*pair)[2],
-                                        TalusBodyNumbers numbers, double *x)
+static __global__ void randomise_kernel(int64_t n, int rows, TalusContactKeys keys, double *x)
 {
     int64_t i = item_index();
     if (i < n)
-        x[i] =
-            talus_random_entry(talus_random_key(pair, &numbers, (int)(i / rows)), (int)(i % rows));
+        x[i] = talus_random_entry(talus_random_key(&keys, (int)(i / rows)), (int)(i % rows));
 }
 
 void cu_vector_randomise(const TalusOperator *op, double *x)
 {
     launch(cu_context_of(op), randomise_kernel, blocks_for(length_of(op)), THREADS, length_of(op),
-           op->rows, (const int32_t(*)[2])op->pair, op->numbers, x);
+           op->rows, talus_contact_keys(op), x);
 }
 
 /* ---- sums ---- */

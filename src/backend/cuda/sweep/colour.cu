@@ -29,7 +29,7 @@ static __device__ inline unsigned long long block_priority(uint32_t i)
 
 /* What the priorities of contacts depend on. */
 struct Priorities {
-    TalusBodyNumbers numbers;
+    TalusContactKeys keys;
     const uint32_t
         *rank; /* [contacts]: rank_by_priority, no two equal; NULL: priorities are hashes */
 };
@@ -38,9 +38,7 @@ struct Priorities {
 static __device__ inline unsigned long long contact_priority(const CuView<double> &c, Priorities of,
                                                              int64_t i, int round)
 {
-    unsigned long long low =
-        of.rank ? of.rank[i]
-                : talus_contact_priority((const int32_t(*)[2])c.pair, &of.numbers, (int)i) >> 4;
+    unsigned long long low = of.rank ? of.rank[i] : talus_contact_priority(&of.keys, (int)i) >> 4;
     return (unsigned long long)round << 60 | low;
 }
 
@@ -147,7 +145,7 @@ static TalusStatus colour_contacts(const TalusOperator *op, const uint32_t *rank
                                    bool *tied)
 {
     CuView<double> c = cu_view(op);
-    const Priorities of = {op->numbers, rank};
+    const Priorities of = {talus_contact_keys(op), rank};
     int32_t state[2] = {op->blocks > 0, 0}; /* whether contacts are left without a colour; tied */
     unsigned blocks = blocks_for(op->blocks);
     TALUS_TRY(o->best.reserve(op->bodies, "colouring"));
@@ -177,16 +175,16 @@ enum { BY_SECOND_BODY, BY_FIRST_BODY, BY_PRIORITY, PARTS };
 
 /* key[k] = that part of contact order[k]. Of two contacts with the same priority that with the lower numbers counts as
  * the higher one. */
-static __global__ void make_keys(CuView<double> c, TalusBodyNumbers numbers, int part,
-                                 const uint32_t *order, uint64_t *key)
+static __global__ void make_keys(int64_t n, TalusContactKeys keys, int part, const uint32_t *order,
+                                 uint64_t *key)
 {
     int64_t k = item_index();
-    if (k >= c.blocks)
+    if (k >= n)
         return;
-    const int32_t(*pair)[2] = (const int32_t(*)[2])c.pair;
     int i = (int)order[k];
-    key[k] = part == BY_PRIORITY ? talus_contact_priority(pair, &numbers, i)
-                                 : ~talus_body_number(&numbers, pair[i][part == BY_SECOND_BODY]);
+    key[k] = part == BY_PRIORITY
+                 ? talus_contact_priority(&keys, i)
+                 : ~talus_body_number(&keys.numbers, keys.pair[i][part == BY_SECOND_BODY]);
 }
 
 /* out[k] = n - 1 - k. */
@@ -216,7 +214,7 @@ static TalusStatus rank_by_priority(const TalusOperator *op, SweepOrder *o)
     status = status == TALUS_OK ? sorted.reserve(n, "order of contacts") : status;
     launch(cu, number_descending, blocks_for(n), THREADS, n, o->place.at);
     for (int part = 0; part < PARTS && status == TALUS_OK; part++) {
-        launch(cu, make_keys, blocks_for(n), THREADS, cu_view(op), op->numbers, part, o->place.at,
+        launch(cu, make_keys, blocks_for(n), THREADS, n, talus_contact_keys(op), part, o->place.at,
                key.at);
         status = cu_sort64(cu, key, sorted, o->place, o->contact, n, 64);
         cu_copy(cu, o->place, o->contact, (size_t)n * sizeof *o->place.at);
