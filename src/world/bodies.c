@@ -296,8 +296,7 @@ static size_t slots_with(const TalusWorld *world, int count)
 TalusStatus talus_world_reserve_bodies(TalusWorld *world, int count)
 {
     TALUS_TRY(talus_bodies_reserve(&world->bodies, slots_with(world, count)));
-    return talus_ids_reserve(&world->bodies, count_own(world, count),
-                             !talus_world_is_dealt(world));
+    return talus_ids_reserve(&world->bodies, count_own(world, count), !talus_world_is_dealt(world));
 }
 
 /* Reserves memory for the bodies of a batch, so that they can be added without a failure. */

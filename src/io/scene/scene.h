@@ -378,7 +378,7 @@ typedef struct ScenePiece {
     /* centres of mass; with `at` or `file` the origins of the shapes, except of rocks */
     TalusVec3 *position;
     double *radius; /* NULL unless the entry has one shape, a sphere */
-    int *form; /* index in SceneForms of each body's form; NULL if there is only one */
+    int *form;      /* index in SceneForms of each body's form; NULL if there is only one */
 } ScenePiece;
 
 /* Sets `out` to the places of the bodies of an entry, to be cleared even after a failure. `shape` is the entry's first

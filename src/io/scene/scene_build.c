@@ -300,9 +300,8 @@ typedef struct EntryBodies {
     const Forms *forms;
     int entry;
     ScenePlaces places;
-    int room; /* bodies of a piece at most */
-    TalusVec3 *velocity,
-        *spin; /* [room]: the same for all bodies; NULL: 0, the world's default */
+    int room;                   /* bodies of a piece at most */
+    TalusVec3 *velocity, *spin; /* [room]: the same for all bodies; NULL: 0, the world's default */
     /* The present piece: */
     int next, count; /* number of the body after it; number of its bodies */
     ScenePiece piece;
@@ -435,8 +434,8 @@ static TalusStatus add_piece(Builder *b, EntryBodies *g, const TalusBodyBatch *b
     if (body->time > 0.0)
         return talus_json_error_at(body->json,
                                    talus_world_add_bodies_at(b->world, body->time, batch));
-    TALUS_TRY(talus_json_error_at(body->json,
-                                  talus_world_add_piece(b->world, batch, g->id, pieces)));
+    TALUS_TRY(
+        talus_json_error_at(body->json, talus_world_add_piece(b->world, batch, g->id, pieces)));
     if (g->places.count == 1)
         b->id[g->entry] = g->id[0];
     return body->drive ? drive_bodies(b, body->drive, g->id, batch->count) : TALUS_OK;
