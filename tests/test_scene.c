@@ -170,19 +170,23 @@ TEST(points_from_a_file)
     enter("tests/bad_scenes");
     static const char text[] = "{\"bodies\": [{\"radius\": 0.5, \"file\": \"points.txt\"}]}";
     TalusScene *scene;
-    ScenePlacement places;
+    ScenePlaces places;
+    ScenePiece piece;
     REQUIRE_OK(parse(text, NULL, &scene));
     const SceneBody *body = body_of(scene, 0);
     REQUIRE_OK(talus_scene_place_bodies(scene, body, body->shape, NULL, &places));
-    CHECK_INT(places.count, 3);
-    CHECK(places.position[2].z == 3.0 && places.radius[2] == 0.5);
-    talus_scene_placement_clear(&places);
+    REQUIRE(CHECK_INT(places.count, 3));
+    REQUIRE_OK(talus_scene_allocate_piece(&places, 1, &piece));
+    talus_scene_get_piece(&places, 2, 1, &piece);
+    CHECK(piece.position[0].z == 3.0 && piece.radius[0] == 0.5);
+    talus_scene_piece_clear(&piece);
+    talus_scene_places_clear(&places);
     talus_scene_destroy(scene);
     REQUIRE_OK(parse(text, "bodies[0].count=2", &scene));
     body = body_of(scene, 0);
     REQUIRE_OK(talus_scene_place_bodies(scene, body, body->shape, NULL, &places));
     CHECK_INT(places.count, 2);
-    talus_scene_placement_clear(&places);
+    talus_scene_places_clear(&places);
     talus_scene_destroy(scene);
 }
 

@@ -3,6 +3,7 @@
 
 #include "support/test.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { N = 1200 };
@@ -63,17 +64,17 @@ TEST(lattice_jitter_never_overlaps)
                       .jitter = 1.0,
                       .seed = 5};
     equal_radii(0.1);
-    talus_generate_lattice(&l, 1000, x);
+    talus_generate_lattice(&l, 0, 1000, x);
     CHECK(worst_gap(1000) > -1e-14);
     for (int i = 0; i < 1000; i++)
         CHECK(x[i].x >= -0.9 && x[i].x <= 1.1 && x[i].y >= 2.1 && x[i].z >= 0.1 && x[i].z <= 2.1);
-    talus_generate_lattice(&l, 1000, again);
+    talus_generate_lattice(&l, 0, 1000, again);
     CHECK(memcmp(x, again, 1000 * sizeof *x) == 0);
 }
 
 static void check_layers(TalusLayers l)
 {
-    talus_generate_layers(&l, N, x);
+    talus_generate_layers(&l, 0, N, x);
     CHECK(worst_gap(N) > -1e-14);
     int64_t places = talus_layers_capacity(&l, 1);
     CHECK(places > 0);
@@ -115,7 +116,7 @@ TEST(fill_box_with_sizes)
 {
     TalusFill f = {.lo = {0, 0, 0}, .hi = {2, 1, 1}, .seed = 9};
     int64_t placed;
-    talus_generate_sizes(3, 0.02, 0.05, 500, radius);
+    talus_generate_sizes(3, 0.02, 0.05, 0, 500, radius);
     for (int i = 0; i < 500; i++)
         CHECK(radius[i] >= 0.02 && radius[i] <= 0.05);
     for (int i = 0; i < 500; i++) /* largest first */
@@ -147,6 +148,74 @@ TEST(fill_cylinder_until_full)
     CHECK_INT(placed, 0);
 }
 
+/* ---- pieces ---- */
+
+/* Writes `count` bodies from number `first` on. */
+typedef void PieceFn(const void *from, int64_t first, int64_t count, void *out);
+
+static void lattice_piece(const void *from, int64_t first, int64_t count, void *out)
+{
+    talus_generate_lattice(from, first, count, out);
+}
+
+static void layers_piece(const void *from, int64_t first, int64_t count, void *out)
+{
+    talus_generate_layers(from, first, count, out);
+}
+
+static void sizes_piece(const void *from, int64_t first, int64_t count, void *out)
+{
+    talus_generate_sizes(*(const uint64_t *)from, 0.1, 0.3, first, count, out);
+}
+
+/* Pieces of any length, also from the middle on, have the bits of the whole. */
+static void check_pieces(PieceFn *generate, const void *from, size_t element)
+{
+    static const int lengths[] = {1, 7, 64, 601, N - 1};
+    char *whole = malloc(N * element), *parts = malloc(N * element);
+    generate(from, 0, N, whole);
+    for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++) {
+        memset(parts, 0, N * element);
+        for (int at = 0; at < N; at += lengths[k]) {
+            const int count = N - at < lengths[k] ? N - at : lengths[k];
+            generate(from, at, count, parts + (size_t)at * element);
+        }
+        CHECK(memcmp(parts, whole, N * element) == 0);
+    }
+    generate(from, 977, 100, parts);
+    CHECK(memcmp(parts, whole + 977 * element, 100 * element) == 0);
+    generate(from, 500, 0, parts);
+    free(whole);
+    free(parts);
+}
+
+TEST(pieces_have_the_bits_of_the_whole)
+{
+    const uint64_t seed = 11;
+    TalusLattice lattice = {.spacing = {0.3, 0.25, 0.22},
+                            .half = {0.1, 0.1, 0.1},
+                            .cells = {11, 9, 20},
+                            .jitter = 0.7,
+                            .seed = 5};
+    TalusLayers layers = {.radius = 0.93,
+                          .half = {0.6, 0.4},
+                          .spacing = 0.21,
+                          .rise = 0.25,
+                          .size = 0.1,
+                          .height = 0.1,
+                          .jitter = 0.8,
+                          .seed = 6};
+    check_pieces(sizes_piece, &seed, sizeof(double));
+    for (int k = 0; k < 2; k++) {
+        check_pieces(lattice_piece, &lattice, sizeof(TalusVec3));
+        check_pieces(layers_piece, &layers, sizeof(TalusVec3)); /* circles */
+        layers.radius = 0.0;
+        check_pieces(layers_piece, &layers, sizeof(TalusVec3)); /* a grid */
+        layers.radius = 0.93;
+        lattice.jitter = layers.jitter = 0.0;
+    }
+}
+
 int main(void)
 {
     RUN(turns);
@@ -155,5 +224,6 @@ int main(void)
     RUN(layers);
     RUN(fill_box_with_sizes);
     RUN(fill_cylinder_until_full);
+    RUN(pieces_have_the_bits_of_the_whole);
     return talus_test_result();
 }

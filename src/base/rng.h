@@ -23,13 +23,19 @@ static inline uint64_t talus_rng_next(TalusRng *rng)
     return talus_hash_mix(rng->state);
 }
 
+/* Passes over the next `numbers` numbers. */
+static inline void talus_rng_skip(TalusRng *rng, uint64_t numbers)
+{
+    rng->state += numbers * TALUS_HASH_SEED;
+}
+
 /* Returns a number uniform in [0, 1), with 53 random bits. */
 static inline double talus_rng_uniform(TalusRng *rng)
 {
     return (double)(talus_rng_next(rng) >> 11) * 0x1p-53;
 }
 
-/* Returns an integer uniform in 0..n-1, n > 0. Probabilities deviate by less than n / 2^32 of themselves, for n >= 2^32
+/* Returns an integer uniform in 0..n-1, n > 0; draws one number if n <= 2^32 - 1, else two. Probabilities deviate by less than n / 2^32 of themselves, for n >= 2^32
  * by less than n / 2^64. */
 static inline uint64_t talus_rng_below(TalusRng *rng, uint64_t n)
 {

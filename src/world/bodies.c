@@ -96,25 +96,27 @@ double talus_batch_density(const TalusWorld *world, const TalusBodyBatch *batch)
     return batch->density > 0.0 ? batch->density : world->materials.def[batch->material].density;
 }
 
-/* Checks position, velocities, orientation and radius of the batch's body i. */
-static TalusStatus check_batch_body(const TalusWorld *world, const TalusBodyBatch *batch, int i)
+/* Checks position, velocities, orientation and radius of the batch's body i. before: number of bodies in earlier pieces. */
+static TalusStatus check_batch_body(const TalusWorld *world, const TalusBodyBatch *batch, int i,
+                                    int before)
 {
     if (!talus_finite3(batch->position[i]))
-        return talus_reject("bodies: position of body %d is not finite", i);
+        return talus_reject("bodies: position of body %d is not finite", before + i);
     if ((batch->velocity && !talus_finite3(batch->velocity[i])) ||
         (batch->spin && !talus_finite3(batch->spin[i])))
-        return talus_reject("bodies: velocity of body %d is not finite", i);
+        return talus_reject("bodies: velocity of body %d is not finite", before + i);
     if (batch->orientation) {
         TalusQuat q = batch->orientation[i];
         double n = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
         if (!(fabs(n - 1.0) < 1e-3))
-            return talus_reject("bodies: orientation of body %d has length %g; expected 1", i,
-                                sqrt(n));
+            return talus_reject("bodies: orientation of body %d has length %g; expected 1",
+                                before + i, sqrt(n));
     }
     double radius = talus_batch_radius(world, batch, i);
     if (world->shape[batch->shape].def.kind == TALUS_SHAPE_SPHERE &&
         (!(radius > 0.0) || !isfinite(radius)))
-        return talus_reject("bodies: radius of body %d is %g; expected more than 0", i, radius);
+        return talus_reject("bodies: radius of body %d is %g; expected more than 0", before + i,
+                            radius);
     return TALUS_OK;
 }
 
@@ -130,7 +132,7 @@ static TalusStatus check_force(const TalusBodyBatch *batch)
     return TALUS_OK;
 }
 
-/* Checks what the bodies of a batch have in common; talus_batch_check adds the arrays. */
+/* Checks what the bodies of a batch have in common; check_piece adds the arrays. */
 static TalusStatus check_batch(const TalusWorld *world, const TalusBodyBatch *batch)
 {
     if (!batch || batch->cookie != BATCH_COOKIE)
@@ -162,17 +164,22 @@ static TalusStatus check_batch(const TalusWorld *world, const TalusBodyBatch *ba
     return TALUS_OK;
 }
 
+static TalusStatus check_piece(const TalusWorld *world, const TalusBodyBatch *piece, int before)
+{
+    TALUS_TRY(check_batch(world, piece));
+    for (int i = 0; i < piece->count; i++)
+        TALUS_TRY(check_batch_body(world, piece, i, before));
+    return TALUS_OK;
+}
+
 TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch)
 {
-    TALUS_TRY(check_batch(world, batch));
-    for (int i = 0; i < batch->count; i++)
-        TALUS_TRY(check_batch_body(world, batch, i));
-    return TALUS_OK;
+    return check_piece(world, batch, 0);
 }
 
 /* Sets *mass to the mass of the batch's body i, 0 if fixed; refuses a mass that is not positive and finite. */
 static TalusStatus compute_batch_mass(const TalusWorld *world, const TalusBodyBatch *batch, int i,
-                                      double *mass)
+                                      int before, double *mass)
 {
     *mass = batch->fixed ? 0.0 : batch->mass;
     if (batch->fixed)
@@ -185,7 +192,7 @@ static TalusStatus compute_batch_mass(const TalusWorld *world, const TalusBodyBa
         *mass = properties.mass;
     }
     if (!(*mass > 0.0) || !isfinite(1.0 / *mass) || !isfinite(*mass))
-        return talus_reject("bodies: body %d would have a mass of %g kg", i, *mass);
+        return talus_reject("bodies: body %d would have a mass of %g kg", before + i, *mass);
     return TALUS_OK;
 }
 
@@ -278,51 +285,75 @@ static int count_own(const TalusWorld *world, int count)
     return most < count ? (int)most : count;
 }
 
+/* Returns the number of slots that the world needs once `count` bodies have been added. */
+static size_t slots_with(const TalusWorld *world, int count)
+{
+    const TalusBodyCounts *n = &world->bodies.counts;
+    const size_t living = (size_t)n->living + (size_t)count_own(world, count);
+    return living > (size_t)n->slots ? living : (size_t)n->slots;
+}
+
+TalusStatus talus_world_reserve_bodies(TalusWorld *world, int count)
+{
+    TALUS_TRY(talus_bodies_reserve(&world->bodies, slots_with(world, count)));
+    return talus_ids_reserve(&world->bodies, count_own(world, count), !talus_world_is_dealt(world));
+}
+
 /* Reserves memory for the bodies of a batch, so that they can be added without a failure. */
 static TalusStatus reserve_for_batch(TalusWorld *world, const TalusBodyBatch *batch)
 {
-    TalusBodies *bodies = &world->bodies;
-    size_t living = (size_t)bodies->counts.living + (size_t)count_own(world, batch->count);
-    size_t slots = (size_t)bodies->counts.slots;
-    TALUS_TRY(talus_bodies_reserve(bodies, living > slots ? living : slots));
-    TALUS_TRY(talus_ids_reserve(bodies, batch->count, !talus_world_is_dealt(world)));
+    TALUS_TRY(talus_world_reserve_bodies(world, batch->count));
     if (talus_norm(batch->force) + talus_norm(batch->torque) > 0.0)
-        TALUS_TRY(talus_forces_reserve(world, living > slots ? living : slots));
-    TALUS_TRY(talus_journal_reserve(world, batch->count));
+        TALUS_TRY(talus_forces_reserve(world, slots_with(world, batch->count)));
+    TALUS_TRY(talus_journal_reserve(world, count_own(world, batch->count)));
     return batch->count > 0 ? talus_world_mark_bodies_dirty(world) : TALUS_OK;
+}
+
+/* Adds the batch's body i, if this rank owns it; there is memory for it. */
+static void add_body(TalusWorld *world, const TalusBodyBatch *batch, int i, TalusExchange *exchange)
+{
+    double mass = 0.0;
+    if (!owns_next(world)) {
+        world->bodies.counts.created++;
+        world->ranks.elsewhere++;
+        return;
+    }
+    int slot = claim_slot(&world->bodies);
+    if (slot < world->sleep.slots)
+        world->sleep.calm[slot] = 0;
+    talus_slot_clear_exclusions(world, slot);
+    (void)talus_slot_set_force(world, slot, batch->force, batch->torque); /* has capacity */
+    (void)compute_batch_mass(world, batch, i, 0, &mass); /* checked before, cannot fail */
+    fill_slot(world, slot, batch, i, mass);
+    talus_journal_record(world, slot, -1);
+    add_exchange_energy(world, slot, 1.0, exchange);
+}
+
+TalusStatus talus_world_add_piece(TalusWorld *world, const TalusBodyBatch *piece, TalusBodyId *ids,
+                                  TalusPieces *pieces)
+{
+    TALUS_TRY(check_piece(world, piece, pieces->added));
+    double mass = 0.0;
+    for (int i = 0; i < piece->count; i++)
+        TALUS_TRY(compute_batch_mass(world, piece, i, pieces->added, &mass));
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, reserve_for_batch(world, piece)));
+    if (piece->fixed)
+        talus_wake_all(world); /* a sleeping body is not tested against fixed ones */
+    world->filters.copies_apart |= piece->copy > 0 && piece->count > 0;
+    for (int i = 0; i < piece->count; i++) {
+        if (ids)
+            ids[i] = (TalusBodyId){world->bodies.counts.created + 1};
+        add_body(world, piece, i, &pieces->exchange);
+    }
+    pieces->added += piece->count;
+    return TALUS_OK;
 }
 
 TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch, TalusBodyId *ids)
 {
-    TALUS_TRY(talus_batch_check(world, batch));
-    TalusBodies *bodies = &world->bodies;
-    TalusExchange exchange = {0};
-    double mass = 0.0;
-    for (int i = 0; i < batch->count; i++)
-        TALUS_TRY(compute_batch_mass(world, batch, i, &mass));
-    TALUS_TRY(talus_comm_agree(world->ranks.comm, reserve_for_batch(world, batch)));
-    if (batch->fixed)
-        talus_wake_all(world); /* a sleeping body is not tested against fixed ones */
-    world->filters.copies_apart |= batch->copy > 0 && batch->count > 0;
-    for (int i = 0; i < batch->count; i++) {
-        if (ids)
-            ids[i] = (TalusBodyId){bodies->counts.created + 1};
-        if (!owns_next(world)) {
-            bodies->counts.created++;
-            world->ranks.elsewhere++;
-            continue;
-        }
-        int slot = claim_slot(bodies);
-        if (slot < world->sleep.slots)
-            world->sleep.calm[slot] = 0;
-        talus_slot_clear_exclusions(world, slot);
-        (void)talus_slot_set_force(world, slot, batch->force, batch->torque); /* has capacity */
-        (void)compute_batch_mass(world, batch, i, &mass); /* checked before, cannot fail */
-        fill_slot(world, slot, batch, i, mass);
-        talus_journal_record(world, slot, -1);
-        add_exchange_energy(world, slot, 1.0, &exchange);
-    }
-    talus_exchange_book(world, &exchange);
+    TalusPieces pieces = {0};
+    TALUS_TRY(talus_world_add_piece(world, batch, ids, &pieces));
+    talus_exchange_book(world, &pieces.exchange);
     return TALUS_OK;
 }
 

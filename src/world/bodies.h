@@ -124,6 +124,19 @@ typedef struct TalusExchange {
 
 /* Adds the energies to TalusWorld.exchange_*. */
 void talus_exchange_book(TalusWorld *world, const TalusExchange *exchange);
+
+/* A batch that is added in pieces, so that no array is as long as the batch. Starts as zeros. */
+typedef struct TalusPieces {
+    int added; /* bodies of earlier pieces, by which messages number the bodies of the batch */
+    TalusExchange exchange;
+} TalusPieces;
+
+/* Adds one piece. With talus_exchange_book(&pieces->exchange) after the last one, the world has the bits that
+ * talus_world_add_bodies gives with the whole batch. */
+TalusStatus talus_world_add_piece(TalusWorld *world, const TalusBodyBatch *piece, TalusBodyId *ids,
+                                  TalusPieces *pieces);
+/* Reserves memory for `count` new bodies, of which this rank will own some, so that the arrays do not grow piece by piece. */
+TalusStatus talus_world_reserve_bodies(TalusWorld *world, int count);
 /* Marks the slot dead (shape -1), records the change in the journal and subtracts the energies of a free or sleeping
  * body from *exchange. The other arrays keep their values, so that a rollback can restore the body. */
 void talus_slot_remove(TalusWorld *world, int slot, TalusExchange *exchange);

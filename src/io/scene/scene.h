@@ -10,6 +10,7 @@
 
 #include "io/text/expr.h"
 #include "io/text/json.h"
+#include "world/source/generate.h"
 
 #include <talus/io.h>
 #include <talus/shape.h>
@@ -346,21 +347,50 @@ typedef struct SceneForms {
     double across;  /* largest horizontal reach from the centre of mass, for any rotation about z */
 } SceneForms;
 
-/* Positions and sizes of the bodies of one entry. */
-typedef struct ScenePlacement {
-    int count;
-    /* [count]: centres of mass; with `at` or `file` the origins of the shapes, except of rocks */
-    TalusVec3 *position;
-    double *radius; /* [count]; NULL unless the entry has one shape, a sphere */
-    int *form; /* [count]: index in SceneForms of each body's form; NULL if there is only one */
-} ScenePlacement;
+/* What the bodies of an entry are placed by (scene_place.c). */
+typedef enum ScenePlaceKind {
+    SCENE_PLACES_KEPT, /* all positions are kept: those of a random fill or of a file */
+    SCENE_PLACES_AT,
+    SCENE_PLACES_LATTICE,
+    SCENE_PLACES_LAYERS
+} ScenePlaceKind;
 
-/* Sets `out` to the positions, radii and forms of the bodies of an entry; on failure `out` is empty. `shape` is the
- * entry's first shape. If the shape is a sphere, whose radius comes from the entry, the shape or the file, forms may be
- * NULL. */
+/* Where the bodies of one entry go, and how large they are. Places of a lattice, of layers and of points in the scene are
+ * made piece by piece, so that no array is as long as the entry. A random fill, whose places depend on all earlier ones, and
+ * the points of a file are kept as a whole. */
+typedef struct ScenePlaces {
+    int count; /* number of bodies */
+    ScenePlaceKind kind;
+    const SceneBody *body;
+    bool spheres; /* the entry has one shape, a sphere: bodies have radii from min to max */
+    double min, max;
+    int forms; /* number of forms from which each body has one */
+    TalusLattice lattice;
+    TalusLayers layers;
+    /* [count], of places that are kept: */
+    TalusVec3 *position;
+    double *radius; /* NULL unless `spheres` */
+    int *form;      /* NULL if there is only one form */
+} ScenePlaces;
+
+/* Bodies of an entry that follow each other. */
+typedef struct ScenePiece {
+    /* centres of mass; with `at` or `file` the origins of the shapes, except of rocks */
+    TalusVec3 *position;
+    double *radius; /* NULL unless the entry has one shape, a sphere */
+    int *form;      /* index in SceneForms of each body's form; NULL if there is only one */
+} ScenePiece;
+
+/* Sets `out` to the places of the bodies of an entry, to be cleared even after a failure. `shape` is the entry's first
+ * shape. If the shape is a sphere, whose radius comes from the entry, the shape or the file, forms may be NULL. */
 TalusStatus talus_scene_place_bodies(const TalusScene *scene, const SceneBody *body,
                                      const SceneShape *shape, const SceneForms *forms,
-                                     ScenePlacement *out);
-void talus_scene_placement_clear(ScenePlacement *places);
+                                     ScenePlaces *out);
+void talus_scene_places_clear(ScenePlaces *places);
+/* Allocates the arrays of a piece of up to `count` bodies, to be cleared even after a failure. */
+TalusStatus talus_scene_allocate_piece(const ScenePlaces *places, int count, ScenePiece *piece);
+void talus_scene_piece_clear(ScenePiece *piece);
+/* Writes `count` bodies from number `first` on to the piece. */
+void talus_scene_get_piece(const ScenePlaces *places, int first, int count, ScenePiece *piece);
 
 #endif

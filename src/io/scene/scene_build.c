@@ -7,11 +7,11 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "geometry/bounds.h"
-#include "world/source/generate.h"
 #include "world/state.h"
 
-/* Largest number of materials in a world of copies: the laws of all pairs are tabulated. */
-enum { MOST_MATERIALS = 1000 };
+/* MOST_MATERIALS: largest number of materials in a world of copies, as the laws of all pairs are tabulated. PIECE_BODIES:
+ * largest number of bodies that are made at once, before the world has them. */
+enum { MOST_MATERIALS = 1000, PIECE_BODIES = 64 * BODY_GRAIN };
 
 /* A world under construction, and where the parts of the scene are in it. */
 typedef struct Builder {
@@ -158,7 +158,7 @@ static TalusStatus add_pairs(Builder *b)
 /* The forms (shapes in the world) that bodies of one entry may have, with their extents. */
 typedef struct Forms {
     int *shape;        /* [extents.count]: index in the world */
-    TalusVec3 *centre; /* [extents.count]: centre of mass relative to ScenePlacement.position */
+    TalusVec3 *centre; /* [extents.count]: centre of mass relative to ScenePiece.position */
     SceneForms extents;
 } Forms;
 
@@ -266,32 +266,6 @@ static TalusQuat random_rotation(TalusRng *rng)
     }
 }
 
-/* Sets *out to `count` copies of one vector; leaves *out NULL, the world's default, if the vector is zero. */
-static TalusStatus copy_vector_to_all(const double *value, int count, TalusVec3 **out)
-{
-    if (value[0] == 0.0 && value[1] == 0.0 && value[2] == 0.0)
-        return TALUS_OK;
-    TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
-    for (int i = 0; i < count; i++)
-        (*out)[i] = scene_vec3(value);
-    return TALUS_OK;
-}
-
-/* Sets *out to the orientations of the bodies of an entry; leaves *out NULL, the world's default, if it gives none. */
-static TalusStatus make_orientations(const SceneBody *body, int count, TalusQuat **out)
-{
-    if (!has_orientation(body))
-        return TALUS_OK;
-    TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
-    TalusRng rng = talus_rng_from_seed((uint64_t)body->seed ^ UINT64_C(0x7475726e73));
-    for (int i = 0; i < count; i++)
-        (*out)[i] = !body->orientation
-                        ? talus_quat_from_z(talus_scene_scale_direction(scene_vec3(body->normal)))
-                    : body->orientation->random ? random_rotation(&rng)
-                                                : talus_scene_make_rotation(body->orientation);
-    return TALUS_OK;
-}
-
 /* Gives the bodies the prescribed motion of their entry. */
 static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const TalusBodyId *ids,
                                 int count)
@@ -302,26 +276,6 @@ static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const Talus
     for (int i = 0; i < count; i++)
         TALUS_TRY(talus_json_error_at(drive->json, talus_world_set_drive(b->world, ids[i], &def)));
     return TALUS_OK;
-}
-
-/* Adds a batch of an entry to the world: as a delayed batch if the entry has a `time`. Otherwise also gives the bodies
- * the drive of the entry, and sets b->id[entry] if the batch has one body. */
-static TalusStatus add_batch(Builder *b, const SceneBody *body, const TalusBodyBatch *batch,
-                             int entry)
-{
-    if (body->time > 0.0)
-        return talus_json_error_at(body->json,
-                                   talus_world_add_bodies_at(b->world, body->time, batch));
-    TalusBodyId *ids;
-    TALUS_TRY(TALUS_ALLOC(ids, (size_t)batch->count, "bodies of a scene"));
-    TalusStatus status =
-        talus_json_error_at(body->json, talus_world_add_bodies(b->world, batch, ids));
-    if (status == TALUS_OK && batch->count == 1)
-        b->id[entry] = ids[0];
-    if (status == TALUS_OK && body->drive)
-        status = drive_bodies(b, body->drive, ids, batch->count);
-    talus_release(ids);
-    return status;
 }
 
 /* Sets what all bodies of an entry have in common. */
@@ -340,116 +294,193 @@ static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const Sce
     return find_world_material(b, body->json, body->material, &batch->material);
 }
 
-/* States of the bodies of one entry; velocity, spin or orientation is NULL if all have the default. */
+/* The bodies of one entry, made piece by piece. */
 typedef struct EntryBodies {
-    ScenePlacement places;
-    TalusVec3 *velocity, *spin;
-    TalusQuat *orientation;
+    const SceneBody *body;
+    const Forms *forms;
+    int entry;
+    ScenePlaces places;
+    int room;                   /* bodies of a piece at most */
+    TalusVec3 *velocity, *spin; /* [room]: the same for all bodies; NULL: 0, the world's default */
+    /* The present piece: */
+    int next, count; /* number of the body after it; number of its bodies */
+    ScenePiece piece;
+    TalusQuat *orientation; /* [room]; NULL: the world's default */
+    TalusRng turns;         /* of random orientations */
+    /* Those of its bodies that have one form, if there are several forms: */
+    TalusVec3 *form_position;
+    TalusQuat *form_orientation;
+    TalusBodyId *id; /* [room]: of the bodies that are added */
 } EntryBodies;
 
 static void free_entry_bodies(EntryBodies *g)
 {
-    TALUS_RELEASE(g->velocity, g->spin, g->orientation);
-    talus_scene_placement_clear(&g->places);
+    TALUS_RELEASE(g->velocity, g->spin, g->orientation, g->form_position, g->form_orientation,
+                  g->id);
+    talus_scene_piece_clear(&g->piece);
+    talus_scene_places_clear(&g->places);
 }
 
-/* Converts positions of the shapes' origins to positions of the centres of mass, which the world needs: adds f->centre,
- * rotated with the body. Generated positions stay, since their f->centre is 0. */
-static void move_positions_to_centres(const Forms *f, EntryBodies *g)
+/* Sets *out to `count` copies of one vector; leaves *out NULL, the world's default, if the vector is zero. */
+static TalusStatus copy_vector_to_all(const double *value, int count, TalusVec3 **out)
 {
-    for (int i = 0; i < g->places.count; i++) {
-        TalusVec3 centre = f->centre[g->places.form ? g->places.form[i] : 0];
+    if (value[0] == 0.0 && value[1] == 0.0 && value[2] == 0.0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(*out, (size_t)count, "bodies of a scene"));
+    for (int i = 0; i < count; i++)
+        (*out)[i] = scene_vec3(value);
+    return TALUS_OK;
+}
+
+/* Allocates the arrays of a piece. A delayed batch, which the world stores as a whole, is one piece. */
+static TalusStatus allocate_piece(EntryBodies *g)
+{
+    const int all = g->places.count;
+    g->room = all < PIECE_BODIES || g->body->time > 0.0 ? all : PIECE_BODIES;
+    const size_t room = (size_t)g->room;
+    TALUS_TRY(talus_scene_allocate_piece(&g->places, g->room, &g->piece));
+    TALUS_TRY(copy_vector_to_all(g->body->velocity, g->room, &g->velocity));
+    TALUS_TRY(copy_vector_to_all(g->body->spin, g->room, &g->spin));
+    TALUS_TRY(TALUS_ALLOC(g->id, room, "bodies of a scene"));
+    if (has_orientation(g->body))
+        TALUS_TRY(TALUS_ALLOC(g->orientation, room, "bodies of a scene"));
+    if (!g->piece.form)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(g->form_position, room, "bodies of a scene"));
+    return g->orientation ? TALUS_ALLOC(g->form_orientation, room, "bodies of a scene") : TALUS_OK;
+}
+
+/* Starts with the first piece again. */
+static void rewind_pieces(EntryBodies *g)
+{
+    g->next = 0;
+    g->turns = talus_rng_from_seed((uint64_t)g->body->seed ^ UINT64_C(0x7475726e73));
+}
+
+/* Makes the orientations of the piece, if the entry gives any. */
+static void make_orientations(EntryBodies *g)
+{
+    const SceneBody *body = g->body;
+    if (!g->orientation)
+        return;
+    for (int i = 0; i < g->count; i++)
+        g->orientation[i] =
+            !body->orientation
+                ? talus_quat_from_z(talus_scene_scale_direction(scene_vec3(body->normal)))
+            : body->orientation->random ? random_rotation(&g->turns)
+                                        : talus_scene_make_rotation(body->orientation);
+}
+
+/* Converts positions of the shapes' origins to positions of the centres of mass, which the world needs: adds
+ * Forms.centre, rotated with the body. Generated positions stay, since their Forms.centre is 0. */
+static void move_positions_to_centres(EntryBodies *g)
+{
+    for (int i = 0; i < g->count; i++) {
+        TalusVec3 centre = g->forms->centre[g->piece.form ? g->piece.form[i] : 0];
         if (talus_norm(centre) == 0.0) /* adding 0 would turn -0.0 into 0.0 */
             continue;
         if (g->orientation)
             centre = talus_rotate(g->orientation[i], centre);
-        g->places.position[i] = talus_add(g->places.position[i], centre);
+        g->piece.position[i] = talus_add(g->piece.position[i], centre);
     }
 }
 
-/* Adds the bodies only[0] to only[count - 1] of an entry, which have the same form; only NULL: all its bodies. */
-static TalusStatus add_form_bodies(Builder *b, const SceneBody *body, TalusBodyBatch *batch,
-                                   EntryBodies *g, const int *only, int count, int entry)
+/* Makes the next piece; false after the last one. */
+static bool make_next_piece(const Builder *b, EntryBodies *g)
 {
-    TalusVec3 *position = NULL;
-    TalusQuat *orientation = NULL;
-    TalusStatus status = TALUS_OK;
-    batch->count = count;
-    batch->position = g->places.position;
-    batch->orientation = g->orientation;
-    batch->radius = g->places.radius;
+    const int left = g->places.count - g->next;
+    g->count = left < g->room ? left : g->room;
+    if (g->count <= 0)
+        return false;
+    talus_scene_get_piece(&g->places, g->next, g->count, &g->piece);
+    make_orientations(g);
+    move_positions_to_centres(g);
+    for (int i = 0; b->copy > 0 && i < g->count; i++)
+        g->piece.position[i] = talus_add(g->piece.position[i], b->shift);
+    g->next += g->count;
+    return true;
+}
+
+/* Points the batch to the bodies of the piece that have this form. */
+static void select_form(EntryBodies *g, int form, TalusBodyBatch *batch)
+{
     batch->velocity = g->velocity; /* the same for all bodies */
     batch->spin = g->spin;
-    if (only)
-        status = TALUS_ALLOC(position, (size_t)count, "bodies of a scene");
-    if (only && status == TALUS_OK && g->orientation)
-        status = TALUS_ALLOC(orientation, (size_t)count, "bodies of a scene");
-    if (only && status == TALUS_OK) {
-        for (int i = 0; i < count; i++)
-            position[i] = g->places.position[only[i]];
-        for (int i = 0; orientation && i < count; i++)
-            orientation[i] = g->orientation[only[i]];
-        batch->position = position;
-        batch->orientation = orientation;
+    batch->count = g->count;
+    batch->position = g->piece.position;
+    batch->orientation = g->orientation;
+    batch->radius = g->piece.radius;
+    if (!g->piece.form)
+        return;
+    batch->count = 0;
+    batch->position = g->form_position;
+    batch->orientation = g->form_orientation;
+    for (int i = 0; i < g->count; i++) {
+        if (g->piece.form[i] != form)
+            continue;
+        g->form_position[batch->count] = g->piece.position[i];
+        if (g->orientation)
+            g->form_orientation[batch->count] = g->orientation[i];
+        batch->count++;
     }
-    TALUS_THEN(status, add_batch(b, body, batch, entry));
-    TALUS_RELEASE(position, orientation);
-    return status;
 }
 
-/* Adds the bodies of an entry, one batch for each form that occurs. */
-static TalusStatus add_entry_bodies(Builder *b, const SceneBody *body, const Forms *f,
-                                    TalusBodyBatch *batch, EntryBodies *g, int entry)
+/* Adds a piece to the world: as a delayed batch if the entry has a `time`. Otherwise also gives the bodies the drive of the
+ * entry, and sets b->id[entry] if the entry has one body. */
+static TalusStatus add_piece(Builder *b, EntryBodies *g, const TalusBodyBatch *batch,
+                             TalusPieces *pieces)
 {
-    if (!g->places.form) {
-        batch->shape = f->shape[0];
-        return add_form_bodies(b, body, batch, g, NULL, g->places.count, entry);
-    }
-    int *only;
-    TALUS_TRY(TALUS_ALLOC(only, (size_t)g->places.count, "bodies of a scene"));
-    TalusStatus status = TALUS_OK;
-    for (int form = 0; form < f->extents.count && status == TALUS_OK; form++) {
-        int count = 0;
-        for (int i = 0; i < g->places.count; i++)
-            if (g->places.form[i] == form)
-                only[count++] = i;
-        batch->shape = f->shape[form];
-        if (count > 0)
-            status = add_form_bodies(b, body, batch, g, only, count, entry);
-    }
-    talus_release(only);
-    return status;
+    const SceneBody *body = g->body;
+    if (body->time > 0.0)
+        return talus_json_error_at(body->json,
+                                   talus_world_add_bodies_at(b->world, body->time, batch));
+    TALUS_TRY(
+        talus_json_error_at(body->json, talus_world_add_piece(b->world, batch, g->id, pieces)));
+    if (g->places.count == 1)
+        b->id[g->entry] = g->id[0];
+    return body->drive ? drive_bodies(b, body->drive, g->id, batch->count) : TALUS_OK;
 }
 
-/* Sets positions, radii, forms, velocities, spins and orientations of the bodies of an entry. */
-static TalusStatus make_entry_bodies(Builder *b, const SceneBody *body, const Forms *f,
-                                     const SceneShape *shape, EntryBodies *g)
+/* Adds the bodies of an entry that have one of its forms. For each form all pieces are made anew: bodies are numbered form
+ * by form, and to keep those of other forms would take an array of all. */
+static TalusStatus add_form_bodies(Builder *b, EntryBodies *g, int form, TalusBodyBatch *batch)
 {
-    TALUS_TRY(talus_scene_place_bodies(b->scene, body, shape, &f->extents, &g->places));
-    TALUS_TRY(copy_vector_to_all(body->velocity, g->places.count, &g->velocity));
-    TALUS_TRY(copy_vector_to_all(body->spin, g->places.count, &g->spin));
-    TALUS_TRY(make_orientations(body, g->places.count, &g->orientation));
-    move_positions_to_centres(f, g);
-    for (int i = 0; b->copy > 0 && i < g->places.count; i++)
-        g->places.position[i] = talus_add(g->places.position[i], b->shift);
+    TalusPieces pieces = {0};
+    batch->shape = g->forms->shape[form];
+    rewind_pieces(g);
+    while (make_next_piece(b, g)) {
+        select_form(g, form, batch);
+        if (batch->count > 0)
+            TALUS_TRY(add_piece(b, g, batch, &pieces));
+    }
+    talus_exchange_book(b->world, &pieces.exchange);
     return TALUS_OK;
 }
 
-/* Adds the shapes and bodies of an entry of `bodies`; sets b->count[entry]. */
+/* Makes the places and forms of an entry, and memory for its bodies. */
+static TalusStatus prepare_entry(Builder *b, const SceneShape *shape, Forms *forms, EntryBodies *g)
+{
+    TALUS_TRY(add_forms(b, g->body, forms));
+    TALUS_TRY(talus_scene_place_bodies(b->scene, g->body, shape, &forms->extents, &g->places));
+    TALUS_TRY(allocate_piece(g));
+    return g->body->time > 0.0 ? TALUS_OK : talus_world_reserve_bodies(b->world, g->places.count);
+}
+
+/* Adds the shapes and bodies of an entry of `bodies`, form by form; sets b->count[entry]. */
 static TalusStatus add_entry(Builder *b, int entry)
 {
     const SceneBody *body = (const SceneBody *)b->scene->bodies.items + entry;
     const SceneShape *shape;
     TalusBodyBatch batch;
-    EntryBodies group = {0};
     Forms forms = {0};
+    EntryBodies g = {.body = body, .forms = &forms, .entry = entry};
     TALUS_TRY(talus_scene_entry_shape(b->scene, body, 0, &shape));
     TALUS_TRY(fill_batch(b, body, shape, &batch));
-    TalusStatus status = add_forms(b, body, &forms);
-    TALUS_THEN(status, make_entry_bodies(b, body, &forms, shape, &group));
-    b->count[entry] = group.places.count;
-    TALUS_THEN(status, add_entry_bodies(b, body, &forms, &batch, &group, entry));
-    free_entry_bodies(&group);
+    TalusStatus status = prepare_entry(b, shape, &forms, &g);
+    b->count[entry] = g.places.count;
+    for (int form = 0; status == TALUS_OK && form < g.places.forms; form++)
+        status = add_form_bodies(b, &g, form, &batch);
+    free_entry_bodies(&g);
     free_forms(&forms);
     return status;
 }

@@ -1,12 +1,11 @@
 /* io/scene/scene_place.c - positions of the bodies of one entry of `bodies`: given in the scene, generated, or from a
- * file. */
+ * file. They are made piece by piece where that is possible (ScenePlaces). */
 #include "io/scene/scene.h"
 
 #include "base/memory.h"
 #include "base/rng.h"
 #include "io/file/file.h"
 #include "io/text/numbers.h"
-#include "world/source/generate.h"
 
 #include <limits.h>
 #include <math.h>
@@ -20,12 +19,10 @@
 typedef struct Placing {
     const TalusScene *scene;
     const SceneBody *body;
-    bool spheres;            /* the entry has one shape, a sphere */
-    double min, max;         /* range of radii if `spheres`, else 0 */
-    const SceneForms *forms; /* may be NULL if `spheres` */
+    const SceneForms *forms; /* may be NULL if bodies are spheres */
     TalusVec3 half;          /* largest half extents of a body along the axes (set_extents) */
     double across;           /* largest half width of a body seen from above (set_extents) */
-    ScenePlacement *out;
+    ScenePlaces *out;
 } Placing;
 
 /* ---- sizes ---- */
@@ -35,10 +32,10 @@ typedef struct Placing {
 static void set_extents(Placing *p)
 {
     bool turned = p->body->orientation || talus_json_get(p->body->json, "normal");
-    double bound = p->max;
-    for (int k = 0; !p->spheres && k < p->forms->count; k++)
+    double bound = p->out->max;
+    for (int k = 0; !p->out->spheres && k < p->forms->count; k++)
         bound = fmax(bound, p->forms->bound[k]);
-    bool ball = p->spheres || turned;
+    bool ball = p->out->spheres || turned;
     p->half = ball ? talus_vec3(bound, bound, bound) : p->forms->half;
     p->across = ball ? bound : p->forms->across;
 }
@@ -56,32 +53,42 @@ static TalusStatus choose_spacing(const TalusJson *owner, const char *key, doubl
                            size);
 }
 
-/* Allocates positions and, as needed, radii or forms of `count` bodies. */
-static TalusStatus allocate_placement(const Placing *p, int64_t count)
+/* Sets the number of bodies, and how they are placed. */
+static TalusStatus set_count(const Placing *p, ScenePlaceKind kind, int64_t count)
 {
     if (count > INT_MAX)
         return talus_json_fail(p->body->json, 0, "more than %d bodies in one entry", INT_MAX);
-    TALUS_TRY(TALUS_ALLOC(p->out->position, (size_t)count, "bodies of a scene"));
-    if (p->spheres)
-        TALUS_TRY(TALUS_ALLOC(p->out->radius, (size_t)count, "bodies of a scene"));
-    else if (p->forms->count > 1)
-        TALUS_TRY(TALUS_ALLOC(p->out->form, (size_t)count, "bodies of a scene"));
+    p->out->kind = kind;
     p->out->count = (int)count;
     return TALUS_OK;
 }
 
-/* Allocates the arrays of `count` bodies and draws their radii or forms at random. The random streams are not that of
- * the positions, so that radii and forms do not depend on the jitter. */
-static TalusStatus allocate_and_draw(const Placing *p, int64_t count)
+/* Draws radii or forms of `count` bodies from number `first` on. The random streams are not that of the positions, so that
+ * radii and forms do not depend on the jitter. */
+static void draw_sizes(const ScenePlaces *places, int first, int count, ScenePiece *piece)
 {
-    TALUS_TRY(allocate_placement(p, count));
-    TalusRng rng = talus_rng_from_seed((uint64_t)p->body->seed ^ UINT64_C(0x666f726d73));
-    for (int i = 0; p->out->form && i < p->out->count; i++)
-        p->out->form[i] = (int)talus_rng_below(&rng, (uint64_t)p->forms->count);
-    if (p->out->radius)
-        talus_generate_sizes((uint64_t)p->body->seed ^ UINT64_C(0x73697a6573), p->min, p->max,
-                             count, p->out->radius);
-    return TALUS_OK;
+    const uint64_t seed = (uint64_t)places->body->seed;
+    TalusRng rng = talus_rng_from_seed(seed ^ UINT64_C(0x666f726d73));
+    talus_rng_skip(&rng, (uint64_t)first);
+    for (int i = 0; piece->form && i < count; i++)
+        piece->form[i] = (int)talus_rng_below(&rng, (uint64_t)places->forms);
+    if (piece->radius)
+        talus_generate_sizes(seed ^ UINT64_C(0x73697a6573), places->min, places->max, first, count,
+                             piece->radius);
+}
+
+/* Sets the number of bodies whose places are kept, allocates their arrays and draws radii or forms. */
+static TalusStatus keep_places(const Placing *p, int64_t count)
+{
+    ScenePiece all;
+    TALUS_TRY(set_count(p, SCENE_PLACES_KEPT, count));
+    TalusStatus status = talus_scene_allocate_piece(p->out, p->out->count, &all);
+    p->out->position = all.position;
+    p->out->radius = all.radius;
+    p->out->form = all.form;
+    if (status == TALUS_OK)
+        draw_sizes(p->out, 0, p->out->count, &all);
+    return status;
 }
 
 /* Fails because a region has too few places for the bodies. */
@@ -92,16 +99,6 @@ static TalusStatus fail_capacity(const TalusJson *json, double places, int64_t c
 }
 
 /* ---- generators ---- */
-
-/* Places bodies at the points of the key `at`. */
-static TalusStatus place_at_points(const Placing *p)
-{
-    const double(*points)[3] = (const double(*)[3])p->body->at.items;
-    TALUS_TRY(allocate_and_draw(p, p->body->at.count));
-    for (int i = 0; i < p->out->count; i++)
-        p->out->position[i] = scene_vec3(points[i]);
-    return TALUS_OK;
-}
 
 /* Returns how many cells of width `spacing` fit into a length, at most INT_MAX; a length that is too short by no more
  * than the share SLACK counts as long enough. */
@@ -132,15 +129,14 @@ static TalusStatus place_lattice(const Placing *p)
         return fail_capacity(l->json, places, count > 0 ? count : 1);
     if (count == 0 && places > INT_MAX)
         return talus_json_fail(l->json, 0, "more than %d bodies in one entry", INT_MAX);
-    TALUS_TRY(allocate_and_draw(p, count > 0 ? count : (int64_t)places));
-    TalusLattice lattice = {.lo = scene_vec3(l->lo),
-                            .spacing = scene_vec3(spacing),
-                            .half = p->half,
-                            .cells = {(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2]},
-                            .jitter = l->jitter,
-                            .seed = (uint64_t)p->body->seed};
-    talus_generate_lattice(&lattice, p->out->count, p->out->position);
-    return TALUS_OK;
+    p->out->lattice =
+        (TalusLattice){.lo = scene_vec3(l->lo),
+                       .spacing = scene_vec3(spacing),
+                       .half = p->half,
+                       .cells = {(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2]},
+                       .jitter = l->jitter,
+                       .seed = (uint64_t)p->body->seed};
+    return set_count(p, SCENE_PLACES_LATTICE, count > 0 ? count : (int64_t)places);
 }
 
 /* Places bodies in layers. Without the key `rise`, layers are apart by the larger of 1.1 times the largest body's
@@ -163,9 +159,8 @@ static TalusStatus place_layers(const Placing *p)
     int64_t places = talus_layers_capacity(&layers, l->repeat > 0 ? l->repeat : count);
     if (places == 0 || count > places)
         return fail_capacity(l->json, (double)places, count > 0 ? count : 1);
-    TALUS_TRY(allocate_and_draw(p, count > 0 ? count : places));
-    talus_generate_layers(&layers, p->out->count, p->out->position);
-    return TALUS_OK;
+    p->out->layers = layers;
+    return set_count(p, SCENE_PLACES_LAYERS, count > 0 ? count : places);
 }
 
 static int larger_first(const void *a, const void *b)
@@ -192,7 +187,7 @@ static int larger_bound_first(const void *a, const void *b)
  * the same order. */
 static TalusStatus sort_bounding_radii(const Placing *p, double *radius)
 {
-    ScenePlacement *out = p->out;
+    ScenePlaces *out = p->out;
     Bound *bound;
     TALUS_TRY(TALUS_ALLOC(bound, (size_t)out->count, "bodies of a scene"));
     for (int i = 0; i < out->count; i++) {
@@ -213,8 +208,8 @@ static TalusStatus sort_bounding_radii(const Placing *p, double *radius)
  * orientation. Sorts radii or forms by size. Sets *placed to the number of bodies that fitted. */
 static TalusStatus place_bounding_balls(const Placing *p, const TalusFill *fill, int64_t *placed)
 {
-    ScenePlacement *out = p->out;
-    if (p->spheres) {
+    ScenePlaces *out = p->out;
+    if (out->spheres) {
         qsort(out->radius, (size_t)out->count, sizeof(double), larger_first);
         return talus_generate_fill(fill, out->count, out->radius, out->position, placed);
     }
@@ -238,7 +233,7 @@ static TalusStatus place_at_random(const Placing *p)
         fill.hi = talus_add(fill.lo, talus_vec3(0.0, 0.0, f->height));
     }
     int64_t placed;
-    TALUS_TRY(allocate_and_draw(p, p->body->count));
+    TALUS_TRY(keep_places(p, p->body->count));
     TALUS_TRY(place_bounding_balls(p, &fill, &placed));
     if (placed < p->out->count)
         return talus_json_fail(f->json, 0,
@@ -302,9 +297,9 @@ static TalusStatus read_points(const Placing *p, TalusNumberLines *in)
     if (places == 0 || count > places)
         return talus_json_fail(json, 0, "%s holds %lld points, expected at least %lld", in->path,
                                (long long)places, (long long)(count > 0 ? count : 1));
-    if (columns == 3 && p->spheres && p->max == 0.0)
+    if (columns == 3 && p->out->spheres && p->out->max == 0.0)
         return talus_json_fail(json, 0, "%s has no radii, and neither has the entry", in->path);
-    TALUS_TRY(allocate_and_draw(p, count > 0 ? count : places));
+    TALUS_TRY(keep_places(p, count > 0 ? count : places));
     in->at = start;
     in->line = header;
     return store_points(p, in);
@@ -347,26 +342,72 @@ static TalusStatus place_from_file(const Placing *p)
 
 TalusStatus talus_scene_place_bodies(const TalusScene *scene, const SceneBody *body,
                                      const SceneShape *shape, const SceneForms *forms,
-                                     ScenePlacement *out)
+                                     ScenePlaces *out)
 {
     Placing p = {.scene = scene, .body = body, .forms = forms, .out = out};
-    memset(out, 0, sizeof *out);
-    p.spheres = shape->kind == TALUS_SHAPE_SPHERE && (!forms || forms->count == 1);
-    if (p.spheres)
-        talus_scene_radius_range(body->radius, shape, &p.min, &p.max);
+    *out = (ScenePlaces){.body = body, .forms = forms ? forms->count : 1};
+    out->spheres = shape->kind == TALUS_SHAPE_SPHERE && out->forms == 1;
+    if (out->spheres)
+        talus_scene_radius_range(body->radius, shape, &out->min, &out->max);
     set_extents(&p);
-    TalusStatus status = body->lattice  ? place_lattice(&p)
-                         : body->layers ? place_layers(&p)
-                         : body->fill   ? place_at_random(&p)
-                         : body->file   ? place_from_file(&p)
-                                        : place_at_points(&p);
-    if (status != TALUS_OK)
-        talus_scene_placement_clear(out);
-    return status;
+    return body->lattice  ? place_lattice(&p)
+           : body->layers ? place_layers(&p)
+           : body->fill   ? place_at_random(&p)
+           : body->file   ? place_from_file(&p)
+                          : set_count(&p, SCENE_PLACES_AT, body->at.count);
 }
 
-void talus_scene_placement_clear(ScenePlacement *places)
+void talus_scene_places_clear(ScenePlaces *places)
 {
     TALUS_RELEASE(places->position, places->radius, places->form);
-    memset(places, 0, sizeof *places);
+    *places = (ScenePlaces){0};
+}
+
+/* ---- pieces ---- */
+
+TalusStatus talus_scene_allocate_piece(const ScenePlaces *places, int count, ScenePiece *piece)
+{
+    *piece = (ScenePiece){0};
+    TALUS_TRY(TALUS_ALLOC(piece->position, (size_t)count, "bodies of a scene"));
+    if (places->spheres)
+        TALUS_TRY(TALUS_ALLOC(piece->radius, (size_t)count, "bodies of a scene"));
+    else if (places->forms > 1)
+        TALUS_TRY(TALUS_ALLOC(piece->form, (size_t)count, "bodies of a scene"));
+    return TALUS_OK;
+}
+
+void talus_scene_piece_clear(ScenePiece *piece)
+{
+    TALUS_RELEASE(piece->position, piece->radius, piece->form);
+    *piece = (ScenePiece){0};
+}
+
+/* Copies a part of the kept places. */
+static void copy_kept(const ScenePlaces *places, int first, int count, ScenePiece *piece)
+{
+    const size_t n = (size_t)count;
+    if (n == 0)
+        return;
+    memcpy(piece->position, places->position + first, n * sizeof *piece->position);
+    if (piece->radius)
+        memcpy(piece->radius, places->radius + first, n * sizeof *piece->radius);
+    if (piece->form)
+        memcpy(piece->form, places->form + first, n * sizeof *piece->form);
+}
+
+void talus_scene_get_piece(const ScenePlaces *places, int first, int count, ScenePiece *piece)
+{
+    const double(*points)[3] = (const double(*)[3])places->body->at.items;
+    if (places->kind == SCENE_PLACES_KEPT) {
+        copy_kept(places, first, count, piece);
+        return;
+    }
+    draw_sizes(places, first, count, piece);
+    if (places->kind == SCENE_PLACES_LATTICE)
+        talus_generate_lattice(&places->lattice, first, count, piece->position);
+    else if (places->kind == SCENE_PLACES_LAYERS)
+        talus_generate_layers(&places->layers, first, count, piece->position);
+    else
+        for (int i = 0; i < count; i++)
+            piece->position[i] = scene_vec3(points[first + i]);
 }

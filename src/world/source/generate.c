@@ -32,9 +32,11 @@ TalusQuat talus_quat_about(TalusVec3 axis, double turns)
 
 /* ---- sizes ---- */
 
-void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out)
+void talus_generate_sizes(uint64_t seed, double min, double max, int64_t first, int64_t count,
+                          double *out)
 {
     TalusRng rng = talus_rng_from_seed(seed);
+    talus_rng_skip(&rng, (uint64_t)first);
     for (int64_t i = 0; i < count; i++) {
         double size = min + (max - min) * talus_rng_uniform(&rng);
         out[i] = size < max ? size : max;
@@ -49,17 +51,24 @@ static double random_shift(TalusRng *rng)
     return 2.0 * talus_rng_uniform(rng) - 1.0;
 }
 
-void talus_generate_lattice(const TalusLattice *l, int64_t count, TalusVec3 *out)
+/* Returns the middle of a cell of the lattice. */
+static TalusVec3 cell_middle(const TalusLattice *l, int64_t cell)
+{
+    int64_t ix = cell % l->cells[0], iy = cell / l->cells[0] % l->cells[1];
+    int64_t iz = cell / l->cells[0] / l->cells[1];
+    return talus_vec3(l->lo.x + l->spacing.x * ((double)ix + 0.5),
+                      l->lo.y + l->spacing.y * ((double)iy + 0.5),
+                      l->lo.z + l->spacing.z * ((double)iz + 0.5));
+}
+
+void talus_generate_lattice(const TalusLattice *l, int64_t first, int64_t count, TalusVec3 *out)
 {
     TalusRng rng = talus_rng_from_seed(l->seed);
     TalusVec3 shift_range =
         talus_scale(l->jitter, talus_madd(talus_scale(0.5, l->spacing), -1, l->half));
+    talus_rng_skip(&rng, 3 * (uint64_t)first); /* drawn only with jitter, when they matter */
     for (int64_t i = 0; i < count; i++) {
-        int64_t ix = i % l->cells[0], iy = i / l->cells[0] % l->cells[1];
-        int64_t iz = i / l->cells[0] / l->cells[1];
-        out[i] = talus_vec3(l->lo.x + l->spacing.x * ((double)ix + 0.5),
-                            l->lo.y + l->spacing.y * ((double)iy + 0.5),
-                            l->lo.z + l->spacing.z * ((double)iz + 0.5));
+        out[i] = cell_middle(l, first + i);
         if (l->jitter > 0.0) {
             out[i].x += shift_range.x * random_shift(&rng);
             out[i].y += shift_range.y * random_shift(&rng);
@@ -123,10 +132,19 @@ int64_t talus_layers_capacity(const TalusLayers *l, int64_t repeat)
 typedef struct LayerWriter {
     const TalusLayers *layers;
     TalusRng rng;
+    int64_t skip;        /* positions of the layer still to pass over */
     int64_t count, used; /* positions to write; positions written so far */
     double z;            /* height of the layer's middle above layers->bottom */
     TalusVec3 *out;      /* [count] */
 } LayerWriter;
+
+/* Returns how many of the next `places` positions are passed over, and counts them as passed. */
+static int64_t pass_over(LayerWriter *w, int64_t places)
+{
+    int64_t passed = w->skip < places ? w->skip : places;
+    w->skip -= passed;
+    return passed;
+}
 
 /* Writes the position (x, y) of the layer, with jitter: neighbours move by at most half the gap between them, so they
  * never meet. A horizontal shift that would leave the region is left out. */
@@ -157,7 +175,7 @@ static void put_circles(LayerWriter *w, int64_t layer)
     const TalusLayers *l = w->layers;
     for (int64_t k = 0; k < count_circles(l) && w->used < w->count; k++) {
         int64_t n = circle_capacity(k);
-        for (int64_t i = 0; i < n && w->used < w->count; i++) {
+        for (int64_t i = pass_over(w, n); i < n && w->used < w->count; i++) {
             double c, s, r = (double)k * l->spacing;
             talus_cos_sin_turns(((double)i + (layer % 2 ? 0.5 : 0.0)) / (double)n, &c, &s);
             put_position(w, r * c, r * s);
@@ -171,15 +189,21 @@ static void put_grid(LayerWriter *w)
     const TalusLayers *l = w->layers;
     int64_t nx = count_columns(l, 0), ny = count_columns(l, 1);
     for (int64_t j = 0; j < ny && w->used < w->count; j++)
-        for (int64_t i = 0; i < nx && w->used < w->count; i++)
+        for (int64_t i = pass_over(w, nx); i < nx && w->used < w->count; i++)
             put_position(w, l->spacing * ((double)i - 0.5 * (double)(nx - 1)),
                          l->spacing * ((double)j - 0.5 * (double)(ny - 1)));
 }
 
-void talus_generate_layers(const TalusLayers *l, int64_t count, TalusVec3 *out)
+void talus_generate_layers(const TalusLayers *l, int64_t first, int64_t count, TalusVec3 *out)
 {
-    LayerWriter w = {.layers = l, .rng = talus_rng_from_seed(l->seed), .count = count, .out = out};
-    for (int64_t layer = 0; w.used < count; layer++) {
+    const int64_t places = layer_capacity(l);
+    LayerWriter w = {.layers = l,
+                     .rng = talus_rng_from_seed(l->seed),
+                     .skip = first % places,
+                     .count = count,
+                     .out = out};
+    talus_rng_skip(&w.rng, 3 * (uint64_t)first); /* drawn only with jitter, when they matter */
+    for (int64_t layer = first / places; w.used < count; layer++) {
         w.z = l->rise * ((double)layer + 0.5);
         if (l->radius > 0.0)
             put_circles(&w, layer);

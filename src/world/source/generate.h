@@ -1,7 +1,11 @@
 /* world/source/generate.h - positions for many bodies: lattices, layers, random fill.
  *
  * Pure functions of their arguments, with the same results on every IEEE platform. A generator keeps whole bodies
- * inside its region, and no two of its bodies overlap. */
+ * inside its region, and no two of its bodies overlap.
+ *
+ * Sizes, lattices and layers can be had in pieces: `count` bodies from number `first` on, which are those that the bodies
+ * from 0 on have at these numbers. A body draws a fixed number of random numbers, so that those of bodies before it are
+ * passed over. A random fill has no pieces: a body's position depends on all earlier ones. */
 #ifndef TALUS_WORLD_SOURCE_GENERATE_H
 #define TALUS_WORLD_SOURCE_GENERATE_H
 
@@ -15,8 +19,9 @@ TalusQuat talus_quat_from_z(TalusVec3 direction);
 /* Returns the rotation by a number of turns about an axis (not zero). */
 TalusQuat talus_quat_about(TalusVec3 axis, double turns);
 
-/* Writes `count` random sizes, uniform in [min, max], to `out`. */
-void talus_generate_sizes(uint64_t seed, double min, double max, int64_t count, double *out);
+/* Writes random sizes, uniform in [min, max], to `out`. */
+void talus_generate_sizes(uint64_t seed, double min, double max, int64_t first, int64_t count,
+                          double *out);
 
 /* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` is the share of half the gap,
  * spacing / 2 - half, by which a body is shifted at most, either way along each axis: it stays in its cell. */
@@ -28,7 +33,8 @@ typedef struct TalusLattice {
     uint64_t seed;
 } TalusLattice;
 
-void talus_generate_lattice(const TalusLattice *lattice, int64_t count, TalusVec3 *out);
+void talus_generate_lattice(const TalusLattice *lattice, int64_t first, int64_t count,
+                            TalusVec3 *out);
 
 /* Layers above `bottom`, `rise` apart: circles about the vertical axis through `bottom` if `radius` > 0, else a grid
  * over |x| <= half[0], |y| <= half[1] from there. In odd layers circles are rotated by half an angle between
@@ -44,8 +50,8 @@ typedef struct TalusLayers {
 
 /* Returns the number of positions in `repeat` layers; 0 if the region is narrower than a body. */
 int64_t talus_layers_capacity(const TalusLayers *layers, int64_t repeat);
-/* Writes `count` positions, layer by layer from the bottom; a layer must hold at least one body. */
-void talus_generate_layers(const TalusLayers *layers, int64_t count, TalusVec3 *out);
+/* Writes positions, layer by layer from the bottom; a layer must hold at least one body. */
+void talus_generate_layers(const TalusLayers *layers, int64_t first, int64_t count, TalusVec3 *out);
 
 /* Region for random positions of spheres. If `radius` > 0, a cylinder from lo.z to hi.z about the vertical axis
  * through lo.x, lo.y; else the box [lo, hi]. */
