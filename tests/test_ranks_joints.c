@@ -302,6 +302,62 @@ TEST(ropes_in_a_heap_have_the_same_bits_on_any_ranks)
     CHECK(compare_ranks(&of).contacts > 100);
 }
 
+/* ---- limits between a free body and one that no impulse moves ---- */
+
+enum { GATES = 18 };
+
+/* Adds a post beside gate k: the world, a fixed body, or a driven one. */
+static TalusStatus add_post(TalusWorld *world, int k, TalusVec3 at, TalusBodyId *id)
+{
+    const TalusShapeDef box = {.kind = TALUS_SHAPE_BOX, .half = {0.004, 0.004, 0.03}};
+    TalusDriveDef drive = talus_drive_def_default();
+    *id = (TalusBodyId){0};
+    if (k % 3 == 0)
+        return TALUS_OK;
+    TALUS_TRY(add_fixed(world, &box, at, talus_quat_identity(), id));
+    drive.velocity = talus_vec3(0.05, 0.0, 0.1);
+    drive.spin = talus_vec3(0.0, 0.0, 2.0);
+    return k % 3 == 1 ? TALUS_OK : talus_world_set_drive(world, *id, &drive);
+}
+
+/* Gates that swing on posts up to their limits, some with a motor of bounded effort as well; the post is the first body of
+ * every second joint, the gate that of the others. All limits are reached in the first steps. */
+static TalusStatus make_gates(TalusWorldDef *def, TalusWorld **world)
+{
+    const Grains grains =
+        grains_of((TalusShapeDef){.kind = TALUS_SHAPE_SPHERE, .radius = 0.01}, 0.002);
+    const TalusShapeDef leaf = {.kind = TALUS_SHAPE_BOX, .half = {0.02, 0.002, 0.02}};
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
+    for (int k = 0; k < GATES; k++) {
+        const TalusVec3 hinge = {0.1 * k, 0.3, 0.2};
+        TalusJointDef joint = talus_joint_def_default();
+        TalusBodyId gate, post;
+        TALUS_TRY(add_post(*world, k, hinge, &post));
+        TALUS_TRY(add_one(*world, leaf, talus_add(hinge, talus_vec3(0.03, 0, 0)),
+                          talus_quat_identity(), 0.05, &gate));
+        if (k == GATES / 2) /* gates before and after the grains are on different ranks */
+            TALUS_TRY(add_grains(*world, &grains, NULL));
+        joint.axis = sideways;
+        joint.lower = -0.001;
+        joint.upper = 0.001;
+        if (k % 4 == 3)
+            joint.motor =
+                (TalusMotorDef){.kind = TALUS_MOTOR_SPEED, .target = 3.0, .max_effort = 0.02};
+        TALUS_TRY(join(*world, joint, TALUS_JOINT_REVOLUTE, k % 2 ? post : gate,
+                       k % 2 ? gate : post, hinge));
+    }
+    return TALUS_OK;
+}
+
+TEST(limits_at_bodies_that_no_impulse_moves_have_the_same_bits_on_any_ranks)
+{
+    const RanksCase of = {.name = "gates", .make = make_gates, .solver = "apgd", .steps = STEPS};
+    const RanksCase swept = {.name = "gates, gs", .make = make_gates, .solver = "gs", .steps = 4};
+    CHECK(compare_ranks(&of).contacts > 50);
+    CHECK(compare_ranks(&swept).contacts > 50);
+}
+
 /* ---- machines beside bodies that sleep ---- */
 
 enum { ROWS = 15, COLUMNS = 20, REST_STEPS = 24 };
@@ -398,6 +454,7 @@ int main(void)
     RUN(a_driven_chain_has_the_same_bits_on_any_ranks);
     RUN(machines_that_fall_back_have_the_same_bits_on_any_ranks);
     RUN(ropes_in_a_heap_have_the_same_bits_on_any_ranks);
+    RUN(limits_at_bodies_that_no_impulse_moves_have_the_same_bits_on_any_ranks);
     RUN(bodies_beside_machines_sleep_alike_on_any_ranks);
     RUN(wrong_calls_fail_on_all_ranks);
     return talus_test_result();

@@ -37,6 +37,7 @@ static Options options = {
 /* State of one call of the command. */
 typedef struct Session {
     Options options;
+    const char *name; /* of the scene, as on the command line; NULL with --resume */
     Run run;
     TalusScene *scene;
     char *note; /* of the checkpoint: the settings of a resumed run point into it; else NULL */
@@ -163,12 +164,12 @@ static int share_threads(const Session *session, int threads)
 }
 
 /* Returns the directory of the run: --out, NULL with --no-out, else the default, announced unless --quiet. */
-static const char *choose_dir(Session *session, const char *scene)
+static const char *choose_dir(Session *session)
 {
     const Options *o = &session->options;
     if (o->out || o->no_out)
         return o->out;
-    run_format_default_dir(scene, session->default_dir, sizeof session->default_dir);
+    run_format_default_dir(session->name, session->default_dir, sizeof session->default_dir);
     if (!o->quiet)
         fprintf(stderr, "talus: writes to %s; --out DIR chooses another place, --no-out none\n",
                 session->default_dir);
@@ -191,7 +192,7 @@ static int open_new_output(Session *session)
 }
 
 /* Loads the scene from `path`, builds its world and sets the settings. */
-static TalusStatus build_scene(Session *session, const char *name, const char *path)
+static TalusStatus build_scene(Session *session, const char *path)
 {
     const Options *o = &session->options;
     TalusSceneChoice choice = {.solver = o->solver,
@@ -201,8 +202,8 @@ static TalusStatus build_scene(Session *session, const char *name, const char *p
     TALUS_TRY(talus_scene_build(session->scene, &choice, &session->run.world));
     const char *title = talus_scene_title(session->scene);
     session->run.settings =
-        (RunSettings){.scene = name,
-                      .title = title[0] ? title : name,
+        (RunSettings){.scene = session->name,
+                      .title = title[0] ? title : session->name,
                       .solver = o->solver,
                       .backend = talus_world_backend(session->run.world),
                       .frames = o->frames,
@@ -214,19 +215,19 @@ static TalusStatus build_scene(Session *session, const char *name, const char *p
 }
 
 /* Builds the scene on all ranks and, unless --no-out, opens the output. */
-static int start_scene(Session *session, const char *name)
+static int start_scene(Session *session)
 {
     const Options *o = &session->options;
     char path[CLI_PATH_MAX];
-    if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
+    if (!cli_find_scene(session->name, path, sizeof path) || cli_refuse_problem(path))
         return CLI_FAILED;
     run_order(&session->run, RUN_BUILD);
-    if (run_agree(&session->run, build_scene(session, name, path)) != TALUS_OK)
+    if (run_agree(&session->run, build_scene(session, path)) != TALUS_OK)
         return cli_fail_by_domain(&cli_run);
     int code = o->solver ? check_support(session->run.world, o->solver) : CLI_OK;
     if (code != CLI_OK)
         return code;
-    session->run.dir = choose_dir(session, name);
+    session->run.dir = choose_dir(session);
     return session->run.dir ? open_new_output(session) : CLI_OK;
 }
 
@@ -629,7 +630,7 @@ static int run_session(Session *session, const CliList *operands)
     if (code != CLI_OK)
         return code;
     session->run.clock.start = talus_now();
-    code = session->options.resume ? resume_run(session) : start_scene(session, operands->item[0]);
+    code = session->options.resume ? resume_run(session) : start_scene(session);
     if (code == CLI_OK)
         code = run_to_end(session);
     talus_output_abandon(session->output); /* still open only after a failure */
@@ -645,29 +646,19 @@ typedef struct Job {
     int code; /* the exit code of rank 0 */
 } Job;
 
-/* A rank other than 0: does what rank 0 orders, until the end. Failures are those of all ranks (run_agree). */
-static void follow(Session *session, const CliList *operands)
+/* Makes the world of a rank other than 0. */
+static TalusStatus follow_build(void *context)
 {
-    Run *run = &session->run;
-    const char *name = operands->count ? operands->item[0] : "";
+    Session *session = context;
     char path[CLI_PATH_MAX];
-    for (RunOrder order; (order = run_await_order(run)) != RUN_END;) {
-        TalusStepInfo info;
-        if (order == RUN_BUILD)
-            (void)run_agree(run, cli_find_scene(name, path, sizeof path)
-                                     ? build_scene(session, name, path)
-                                     : talus_fail(TALUS_ERR_IO, "%s: not found", name));
-        else if (order == RUN_LOAD)
-            (void)run_agree(run, load_checkpoint(session));
-        else if (order == RUN_DIVIDE)
-            (void)run_divide(run);
-        else if (order == RUN_STEP)
-            (void)run_make_step(run, &info);
-        else if (order == RUN_GATHER)
-            (void)run_gather(run);
-        else
-            (void)run_gather_shares(run);
-    }
+    if (!cli_find_scene(session->name, path, sizeof path))
+        return talus_fail(TALUS_ERR_IO, "%s: not found", session->name);
+    return build_scene(session, path);
+}
+
+static TalusStatus follow_load(void *context)
+{
+    return load_checkpoint(context);
 }
 
 static void close_session(Session *session)
@@ -688,12 +679,13 @@ static TalusStatus run_rank(TalusComm *comm, void *context)
     Job *job = context;
     Session *session = cli_check_memory(calloc(1, sizeof *session));
     session->options = options;
+    session->name = job->operands->count ? job->operands->item[0] : NULL;
     session->control.lock = -1;
     session->saved_time = -1.0;
     session->run.comm = talus_comm_size(comm) > 1 ? comm : NULL;
     if (talus_comm_rank(comm) > 0) {
         talus_set_log(NULL, NULL); /* rank 0 logs the same */
-        follow(session, job->operands);
+        run_follow(&session->run, &(RunMakers){follow_build, follow_load, session});
     } else {
         job->code = run_session(session, job->operands);
         run_order(&session->run, RUN_END);

@@ -109,8 +109,13 @@ typedef enum RunOrder {
 
 /* Rank 0: tells the others what all ranks do next. Does nothing on one rank. */
 void run_order(const Run *run, RunOrder order);
-/* Other ranks: waits for an order; RUN_END if a rank has failed. */
-RunOrder run_await_order(const Run *run);
+/* How a rank makes its world for RUN_BUILD and RUN_LOAD. */
+typedef struct RunMakers {
+    TalusStatus (*build)(void *context), (*load)(void *context);
+    void *context;
+} RunMakers;
+/* Other ranks: do what rank 0 orders, until the end or a failure, which is one of all ranks (run_agree). */
+void run_follow(Run *run, const RunMakers *make);
 /* Returns the status of this rank if it is a failure, else a failure if another rank has failed, which then prints why. */
 TalusStatus run_agree(const Run *run, TalusStatus status);
 /* Divides the world among the ranks. */

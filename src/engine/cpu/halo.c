@@ -45,7 +45,8 @@ static void choose_counter(const CpuEngine *e, TalusHalo *halo)
     halo->counts_joints = here == last;
 }
 
-/* Sets the numbers of the halo that concern all ranks. */
+/* Sets the numbers of the halo that concern all ranks. The first body of a block is free, also of a joint's
+ * (world/joint/joint_build.c). */
 static TalusStatus count_all(const CpuEngine *e, TalusHalo *halo)
 {
     const TalusOperator *op = talus_problem_operator(e->problem);

@@ -425,13 +425,6 @@ static TalusStatus send_parcels(Deal *d, int only)
 
 /* ---- arrival ---- */
 
-static int compare_records(const void *a, const void *b)
-{
-    const uint64_t x = (*(const TalusBodyRecord *const *)a)->id;
-    const uint64_t y = (*(const TalusBodyRecord *const *)b)->id;
-    return (x > y) - (x < y);
-}
-
 /* Makes the world's bodies those of the sorted records. */
 static TalusStatus replace_bodies(TalusWorld *world, const TalusBodyRecord *const *record,
                                   int count)
@@ -484,8 +477,7 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox)
                    (size_t)parcel->contacts * sizeof *ranks->contact);
         ranks->contacts += parcel->contacts;
     }
-    if (at > 0)
-        qsort(record, (size_t)at, sizeof *record, compare_records);
+    talus_body_sort_records(record, (size_t)at);
     TalusStatus status = replace_bodies(world, record, (int)at);
     talus_release(record);
     ranks->halo = 0;

@@ -23,13 +23,6 @@ static TalusStatus pack_bodies(const TalusWorld *world, TalusBodyRecord **out)
     return TALUS_OK;
 }
 
-static int compare_records(const void *a, const void *b)
-{
-    const uint64_t x = (*(const TalusBodyRecord *const *)a)->id;
-    const uint64_t y = (*(const TalusBodyRecord *const *)b)->id;
-    return (x > y) - (x < y);
-}
-
 /* Writes the bodies of all messages to *out, by ascending numbers. */
 static TalusStatus unpack_bodies(const TalusInbox *inbox, TalusBodies *out)
 {
@@ -42,8 +35,7 @@ static TalusStatus unpack_bodies(const TalusInbox *inbox, TalusBodies *out)
     for (int m = 0; m < inbox->count; m++)
         for (size_t k = 0; k < inbox->message[m].bytes / sizeof **record; k++)
             record[count++] = (const TalusBodyRecord *)inbox->message[m].data + k;
-    if (all > 0)
-        qsort(record, all, sizeof *record, compare_records);
+    talus_body_sort_records(record, all);
     for (size_t k = 0; k < all; k++)
         talus_body_store(out, record[k], (int)k);
     out->counts.slots = out->counts.living = (int)all;

@@ -284,5 +284,7 @@ void talus_body_pack(const TalusWorld *world, int slot, TalusBodyRecord *out);
 void talus_body_store(struct TalusBodies *bodies, const TalusBodyRecord *record, int slot);
 /* The same for a world, with the force. Fails if memory for the force is lacking. */
 TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *record, int slot);
+/* Sorts records by the numbers of their bodies, which differ. */
+void talus_body_sort_records(const TalusBodyRecord **record, size_t count);
 
 #endif

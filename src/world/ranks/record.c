@@ -2,6 +2,7 @@
 #include "world/ranks/ranks.h"
 #include "world/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 static void pack_sleep(const TalusWorld *world, int slot, TalusBodyRecord *out)
@@ -75,4 +76,17 @@ TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *r, int s
     talus_body_store(&world->bodies, r, slot);
     TALUS_TRY(unpack_sleep(world, r, slot));
     return talus_slot_set_force(world, slot, r->force, r->torque);
+}
+
+static int compare_records(const void *a, const void *b)
+{
+    const uint64_t x = (*(const TalusBodyRecord *const *)a)->id;
+    const uint64_t y = (*(const TalusBodyRecord *const *)b)->id;
+    return (x > y) - (x < y);
+}
+
+void talus_body_sort_records(const TalusBodyRecord **record, size_t count)
+{
+    if (count > 0)
+        qsort(record, count, sizeof *record, compare_records);
 }
