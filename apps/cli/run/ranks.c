@@ -37,7 +37,7 @@ TalusStatus run_agree(const Run *run, TalusStatus status)
 
 TalusStatus run_divide(Run *run)
 {
-    if (!run->comm)
+    if (!run->comm || run->divided)
         return TALUS_OK;
     const TalusStatus status = run_agree(run, talus_world_divide(run->world, run->comm));
     run->divided = status == TALUS_OK;

@@ -100,6 +100,7 @@ void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info)
 typedef enum RunOrder {
     RUN_END,
     RUN_BUILD,
+    RUN_SUPPORT,
     RUN_LOAD,
     RUN_DIVIDE,
     RUN_STEP,
@@ -113,7 +114,7 @@ void run_order(const Run *run, RunOrder order);
 RunOrder run_await_order(const Run *run);
 /* Returns the status of this rank if it is a failure, else a failure if another rank has failed, which then prints why. */
 TalusStatus run_agree(const Run *run, TalusStatus status);
-/* Divides the world among the ranks. */
+/* Divides a world that every rank has as a whole, that of a checkpoint, among the ranks; one of a scene is divided already. */
 TalusStatus run_divide(Run *run);
 /* Makes one step towards the end of the run. */
 TalusStatus run_make_step(Run *run, TalusStepInfo *info);
