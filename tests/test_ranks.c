@@ -2,114 +2,84 @@
  * (tests/comm_mpi.sh). */
 #include "ranks_world.h"
 
-/* Numbers of ranks and threads of each; with a sanitizer few, since each exchange then takes long. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-static const int grid[][2] = {{1, 1}, {3, 2}};
-enum { STEPS = 5 };
-#else
-static const int grid[][2] = {{1, 1}, {1, 2}, {2, 1}, {3, 2}, {5, 1}, {8, 1}};
-enum { STEPS = 16 };
-#endif
-enum { RUNS = sizeof grid / sizeof *grid };
+enum { STEPS = SANITIZED ? 5 : 16 };
 
 /* Compares a world on all numbers of ranks and threads. */
-static void compare(const char *name, MakeWorldFn *make, int steps)
+static void compare(RanksCase of)
 {
-    steps = talus_mpi_is_launched() ? 4 : steps;
-    CHECK(compare_ranks(name, make, NULL, steps, grid, RUNS).contacts > 100 || !is_first_process());
+    static const RanksGrid grid = {6, {1, 1, 2, 3, 5, 8}, {1, 2, 1, 2, 1, 1}};
+    of.grid = SANITIZED ? NULL : &grid;
+    of.steps = talus_mpi_is_launched() ? 4 : of.steps;
+    CHECK(compare_ranks(&of).contacts > 100 || !is_first_process());
 }
 
-/* ---- worlds ---- */
-
-static TalusStatus make_spheres(TalusWorldDef *def, TalusWorld **world)
+TEST(a_heap_of_spheres_has_the_same_bits_on_any_ranks)
 {
-    const TalusShapeDef shape = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01};
-    int index;
-    TalusStatus status = talus_world_create(def, world);
-    status = status == TALUS_OK ? add_container(*world, 0.023 * ACROSS) : status;
-    status = status == TALUS_OK ? talus_world_add_shape(*world, &shape, &index) : status;
-    return status == TALUS_OK ? add_lattice(*world, index, 0.023, 0.01, 1.5) : status;
+    compare((RanksCase){.name = "spheres", .make = make_heap, .steps = STEPS});
 }
 
-static TalusStatus make_spheres_for_products(TalusWorldDef *def, TalusWorld **world)
+TEST(products_alone_give_the_same_bits_on_any_ranks)
 {
-    def->solver = "apgd";
-    return make_spheres(def, world);
+    compare((RanksCase){
+        .name = "spheres by apgd", .make = make_heap, .solver = "apgd", .steps = STEPS / 2});
 }
 
 static TalusStatus make_relaxed(TalusWorldDef *def, TalusWorld **world)
 {
     def->friction.law = TALUS_LAW_CCP;
     def->compliance = 0.0;
-    return make_spheres(def, world);
-}
-
-static TalusStatus make_periodic(TalusWorldDef *def, TalusWorld **world)
-{
-    const double side = 0.023 * ACROSS;
-    const TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
-    const TalusShapeDef shape = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01};
-    TalusBodyBatch floor = talus_body_batch_default();
-    const TalusVec3 origin = {0, 0, 0};
-    int index;
-    def->period = (TalusPeriod){.on = {true, true, false}, .hi = {side, side, 0.0}};
-    def->gravity = (TalusVec3){4.0, 0.0, -9.0};
-    TalusStatus status = talus_world_create(def, world);
-    floor.count = 1;
-    floor.fixed = true;
-    floor.position = &origin;
-    status = status == TALUS_OK ? talus_world_add_shape(*world, &plane, &floor.shape) : status;
-    status = status == TALUS_OK ? talus_world_add_bodies(*world, &floor, NULL) : status;
-    status = status == TALUS_OK ? talus_world_add_shape(*world, &shape, &index) : status;
-    return status == TALUS_OK ? add_lattice(*world, index, 0.023, 0.01, 1.0) : status;
-}
-
-static TalusStatus make_boxes(TalusWorldDef *def, TalusWorld **world)
-{
-    const TalusShapeDef shape = {.kind = TALUS_SHAPE_BOX, .half = {0.008, 0.006, 0.005}};
-    int index;
-    TalusStatus status = talus_world_create(def, world);
-    status = status == TALUS_OK ? add_container(*world, 0.026 * ACROSS) : status;
-    status = status == TALUS_OK ? talus_world_add_shape(*world, &shape, &index) : status;
-    return status == TALUS_OK ? add_lattice(*world, index, 0.026, 0.0112, 1.5) : status;
-}
-
-TEST(a_heap_of_spheres_has_the_same_bits_on_any_ranks)
-{
-    compare("spheres", make_spheres, STEPS);
-}
-
-TEST(products_alone_give_the_same_bits_on_any_ranks)
-{
-    compare("spheres by apgd", make_spheres_for_products, STEPS / 2);
+    return make_heap(def, world);
 }
 
 TEST(a_relaxed_rigid_heap_has_the_same_bits_on_any_ranks)
 {
-    compare("relaxed", make_relaxed, STEPS);
+    compare((RanksCase){.name = "relaxed", .make = make_relaxed, .steps = STEPS});
+}
+
+static TalusStatus make_periodic(TalusWorldDef *def, TalusWorld **world)
+{
+    const Grains grains = heap_of_spheres(1.0);
+    const double side = HEAP_ACROSS * grains.spacing;
+    def->period = (TalusPeriod){.on = {true, true, false}, .hi = {side, side, 0.0}};
+    def->gravity = (TalusVec3){4.0, 0.0, -9.0};
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_plane(*world, talus_vec3(0, 0, 0), talus_vec3(0, 0, 1), NULL));
+    return add_grains(*world, &grains, NULL);
 }
 
 TEST(a_periodic_flow_has_the_same_bits_on_any_ranks)
 {
-    compare("periodic", make_periodic, STEPS);
+    compare((RanksCase){.name = "periodic", .make = make_periodic, .steps = STEPS});
 }
 
 /* By a solver that needs the whole problem: rank 0 gathers it. */
-static TalusStatus make_spheres_for_one_rank(TalusWorldDef *def, TalusWorld **world)
+static TalusStatus make_for_one_rank(TalusWorldDef *def, TalusWorld **world)
 {
-    def->solver = "prox";
     def->max_iterations = 3;
-    return make_spheres(def, world);
+    return make_heap(def, world);
 }
 
 TEST(problems_that_rank_0_gathers_have_the_same_bits_on_any_ranks)
 {
-    compare("spheres by prox", make_spheres_for_one_rank, 4);
+    compare((RanksCase){
+        .name = "spheres by prox", .make = make_for_one_rank, .solver = "prox", .steps = 4});
+}
+
+static TalusStatus make_boxes(TalusWorldDef *def, TalusWorld **world)
+{
+    Grains grains = heap_of_spheres(1.5);
+    grains.shape = (TalusShapeDef){.kind = TALUS_SHAPE_BOX, .half = {0.008, 0.006, 0.005}};
+    grains.spacing = 0.026;
+    grains.radius = 0.0112;
+    grains.spread = 0.0;
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_container(*world, HEAP_ACROSS * grains.spacing));
+    return add_grains(*world, &grains, NULL);
 }
 
 TEST(a_heap_of_boxes_has_the_same_bits_on_any_ranks)
 {
-    compare("boxes", make_boxes, STEPS);
+    compare((RanksCase){.name = "boxes", .make = make_boxes, .steps = STEPS});
 }
 
 int main(void)

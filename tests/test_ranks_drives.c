@@ -1,8 +1,8 @@
 /* Driven bodies, large fixed ones and pairs that do not collide, in worlds on several ranks (world/ranks): each step gives
  * the bits of one rank. */
-#include "ranks_compare.h"
+#include "ranks_world.h"
 
-#include <math.h>
+enum { STEPS = SANITIZED ? 6 : 12 };
 
 static const TalusVec3 up = {0.0, 0.0, 1.0};
 
@@ -54,8 +54,8 @@ static TalusStatus make_ring(TalusWorldDef *def, TalusWorld **world)
 
 TEST(a_drum_of_driven_boxes_has_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"ring", make_ring, NULL, COMPARED_STEPS};
-    TalusStepInfo last = compare_case(&of);
+    const RanksCase of = {.name = "ring", .make = make_ring, .solver = "apgd", .steps = STEPS};
+    TalusStepInfo last = compare_ranks(&of);
     CHECK(last.contacts > 100);
     CHECK(last.ledger.driven != 0.0);
 }
@@ -111,11 +111,11 @@ static TalusStatus make_mill(TalusWorldDef *def, TalusWorld **world)
 
 TEST(a_driven_mesh_has_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"mill", make_mill, NULL, COMPARED_STEPS};
-    TalusStepInfo last = compare_case(&of);
+    const RanksCase of = {.name = "mill", .make = make_mill, .solver = "apgd", .steps = STEPS};
+    TalusStepInfo last = compare_ranks(&of);
     CHECK(last.contacts > 100);
     /* sanitizers take too few steps for the mesh to push a grain */
-    CHECK(last.ledger.driven != 0.0 || COMPARED_STEPS < 16);
+    CHECK(last.ledger.driven != 0.0 || STEPS < 16);
 }
 
 /* ---- drives that begin, change and end ---- */
@@ -147,20 +147,24 @@ static TalusStatus drive_piston(TalusWorld *world, int k)
     push.stop = 0.08;
     if (k == 2)
         return talus_world_set_drive(world, piston_id(), &push);
-    if (k == COMPARED_STEPS / 2) {
+    if (k == STEPS / 2) {
         push.velocity = talus_vec3(-0.1, 0.0, 0.2);
         push.start = 0.0;
         return talus_world_set_drive(world, piston_id(), &push);
     }
-    if (k == COMPARED_STEPS - 4)
+    if (k == STEPS - 4)
         return talus_world_set_drive(world, piston_id(), NULL);
     return TALUS_OK;
 }
 
 TEST(drives_that_change_have_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"piston", make_piston, drive_piston, COMPARED_STEPS};
-    CHECK(compare_case(&of).contacts > 100);
+    const RanksCase of = {.name = "piston",
+                          .make = make_piston,
+                          .act = drive_piston,
+                          .solver = "apgd",
+                          .steps = STEPS};
+    CHECK(compare_ranks(&of).contacts > 100);
 }
 
 /* Calls that are wrong fail on all ranks alike. */
@@ -206,7 +210,7 @@ static TalusStatus exclude_some(TalusWorld *world, int k)
         const TalusBodyId a = {(uint64_t)i + 3}, b = {(uint64_t)i + 84};
         if (k == 0 || (k == 3 && i % 2))
             status = talus_world_exclude(world, a, b);
-        if (k == COMPARED_STEPS / 2)
+        if (k == STEPS / 2)
             status = talus_world_include(world, b, a);
     }
     return status;
@@ -214,8 +218,12 @@ static TalusStatus exclude_some(TalusWorld *world, int k)
 
 TEST(excluded_pairs_have_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"exclusions", make_piston, exclude_some, COMPARED_STEPS};
-    CHECK(compare_case(&of).contacts > 100);
+    const RanksCase of = {.name = "exclusions",
+                          .make = make_piston,
+                          .act = exclude_some,
+                          .solver = "apgd",
+                          .steps = STEPS};
+    CHECK(compare_ranks(&of).contacts > 100);
 }
 
 /* ---- friction against spinning and rolling ---- */
@@ -240,18 +248,14 @@ static TalusStatus make_rolling(TalusWorldDef *def, TalusWorld **world)
     return status == TALUS_OK ? add_grains(*world, &boxes, NULL) : status;
 }
 
-static TalusStatus make_rolling_swept(TalusWorldDef *def, TalusWorld **world)
-{
-    def->solver = "gs";
-    return make_rolling(def, world);
-}
-
 TEST(rolling_friction_has_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"rolling", make_rolling, NULL, COMPARED_STEPS};
-    const RanksCase swept = {"rolling, gs", make_rolling_swept, NULL, COMPARED_STEPS};
-    CHECK(compare_case(&of).contacts > 100);
-    CHECK(compare_case(&swept).contacts > 100);
+    const RanksCase of = {
+        .name = "rolling", .make = make_rolling, .solver = "apgd", .steps = STEPS};
+    const RanksCase swept = {
+        .name = "rolling, gs", .make = make_rolling, .solver = "gs", .steps = STEPS};
+    CHECK(compare_ranks(&of).contacts > 100);
+    CHECK(compare_ranks(&swept).contacts > 100);
 }
 
 int main(void)

@@ -1,8 +1,8 @@
 /* Joints in worlds on several ranks (world/joint/joint_ranks.c): each step gives the bits of one rank, also where a
  * machine is spread over ranks: bodies are dealt in blocks of 256 numbers, and machines have bodies of several blocks. */
-#include "ranks_compare.h"
+#include "ranks_world.h"
 
-#include <math.h>
+enum { STEPS = SANITIZED ? 6 : 12 };
 
 static const TalusVec3 up = {0.0, 0.0, 1.0}, sideways = {0.0, 1.0, 0.0};
 
@@ -28,13 +28,6 @@ static TalusStatus join(TalusWorld *world, TalusJointDef def, TalusJointKind kin
     def.point = point;
     return talus_world_add_joint(world, &def, NULL);
 }
-
-#define TRY(call)                           \
-    do {                                    \
-        const TalusStatus status_ = (call); \
-        if (status_ != TALUS_OK)            \
-            return status_;                 \
-    } while (0)
 
 /* A heap of small bodies in which machines work, on a floor. */
 static Grains grains_of(TalusShapeDef shape, double z)
@@ -74,8 +67,8 @@ static TalusStatus add_cart(TalusWorld *world, TalusBodyId chassis, double z)
             def.motor.max_effort = k == 1 ? 0.3 : INFINITY;
             def.motor.damping = k == 2 ? 0.05 : 0.0;
         }
-        TRY(add_one(world, rim, at, across, 0.2, &wheel));
-        TRY(join(world, def, TALUS_JOINT_REVOLUTE, wheel, chassis, at));
+        TALUS_TRY(add_one(world, rim, at, across, 0.2, &wheel));
+        TALUS_TRY(join(world, def, TALUS_JOINT_REVOLUTE, wheel, chassis, at));
     }
     return TALUS_OK;
 }
@@ -86,10 +79,11 @@ static TalusStatus make_cart_on(TalusWorldDef *def, TalusShapeDef grain, TalusWo
     const double top = 4 * 0.025 + 0.035;
     const Grains grains = grains_of(grain, 0.002);
     TalusBodyId chassis;
-    TRY(talus_world_create(def, world));
-    TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
-    TRY(add_one(*world, body, talus_vec3(0, 0, top + 0.02), talus_quat_identity(), 1.0, &chassis));
-    TRY(add_grains(*world, &grains, NULL));
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
+    TALUS_TRY(
+        add_one(*world, body, talus_vec3(0, 0, top + 0.02), talus_quat_identity(), 1.0, &chassis));
+    TALUS_TRY(add_grains(*world, &grains, NULL));
     return add_cart(*world, chassis, top);
 }
 
@@ -113,45 +107,34 @@ static TalusStatus make_rigid_cart(TalusWorldDef *def, TalusWorld **world)
 
 TEST(a_cart_on_spheres_has_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"cart", make_cart, NULL, COMPARED_STEPS};
-    TalusStepInfo last = compare_case(&of);
+    const RanksCase of = {.name = "cart", .make = make_cart, .solver = "apgd", .steps = STEPS};
+    TalusStepInfo last = compare_ranks(&of);
     CHECK(last.contacts > 100);
     CHECK(last.ledger.joints != 0.0);
 }
 
-static TalusStatus make_default_cart(TalusWorldDef *def, TalusWorld **world)
-{
-    def->solver = "auto";
-    return make_cart(def, world);
-}
-
-/* By solvers that need the whole problem, joints included: rank 0 gathers it. */
-static TalusStatus make_swept_cart(TalusWorldDef *def, TalusWorld **world)
-{
-    def->solver = "gs-coulomb";
-    return make_cart(def, world);
-}
-
+/* For a solver that needs the whole problem, joints included: rank 0 gathers it. */
 static TalusStatus make_direct_cart(TalusWorldDef *def, TalusWorld **world)
 {
-    def->solver = "prox";
     def->max_iterations = 4;
     return make_cart(def, world);
 }
 
 TEST(all_solvers_of_a_cart_give_the_same_bits_on_any_ranks)
 {
-    const RanksCase all[] = {{"cart by auto", make_default_cart, NULL, 5},
-                             {"cart by sweeps", make_swept_cart, NULL, 5},
-                             {"cart by prox", make_direct_cart, NULL, 3}};
+    const RanksCase all[] = {
+        {.name = "cart by auto", .make = make_cart, .solver = "auto", .steps = 5},
+        {.name = "cart by sweeps", .make = make_cart, .solver = "gs-coulomb", .steps = 5},
+        {.name = "cart by prox", .make = make_direct_cart, .solver = "prox", .steps = 3}};
     for (int k = 0; k < 3; k++)
-        CHECK(compare_case(&all[k]).contacts > 100);
+        CHECK(compare_ranks(&all[k]).contacts > 100);
 }
 
 TEST(a_relaxed_rigid_cart_has_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"rigid cart", make_rigid_cart, NULL, COMPARED_STEPS};
-    CHECK(compare_case(&of).contacts > 100);
+    const RanksCase of = {
+        .name = "rigid cart", .make = make_rigid_cart, .solver = "apgd", .steps = STEPS};
+    CHECK(compare_ranks(&of).contacts > 100);
 }
 
 /* Changes motors, and removes and adds joints. */
@@ -177,8 +160,12 @@ static TalusStatus change_cart(TalusWorld *world, int k)
 
 TEST(joints_that_change_have_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"changes", make_cart_on_boxes, change_cart, COMPARED_STEPS};
-    CHECK(compare_case(&of).contacts > 100);
+    const RanksCase of = {.name = "changes",
+                          .make = make_cart_on_boxes,
+                          .act = change_cart,
+                          .solver = "apgd",
+                          .steps = STEPS};
+    CHECK(compare_ranks(&of).contacts > 100);
 }
 
 /* ---- a chain between a driven body and a fixed one ---- */
@@ -200,34 +187,34 @@ static TalusStatus make_chain(TalusWorldDef *def, TalusWorld **world)
     drive.velocity = talus_vec3(-0.3, 0.0, -0.2);
     drive.amplitude = talus_vec3(0.0, 0.004, 0.0);
     drive.frequency = 5.0;
-    TRY(talus_world_create(def, world));
-    TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
-    TRY(add_fixed(*world, &post, talus_vec3(start - 0.5 * pitch, 0, z), talus_quat_identity(),
-                  &body[0]));
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
+    TALUS_TRY(add_fixed(*world, &post, talus_vec3(start - 0.5 * pitch, 0, z), talus_quat_identity(),
+                        &body[0]));
     for (int k = 1; k <= LINKS; k += 2)
-        TRY(add_one(*world, link, talus_vec3(start + (k - 0.5) * pitch, 0, z), along, 0.004,
-                    &body[k]));
-    TRY(add_grains(*world, &grains, NULL));
+        TALUS_TRY(add_one(*world, link, talus_vec3(start + (k - 0.5) * pitch, 0, z), along, 0.004,
+                          &body[k]));
+    TALUS_TRY(add_grains(*world, &grains, NULL));
     for (int k = 2; k <= LINKS; k += 2)
-        TRY(add_one(*world, link, talus_vec3(start + (k - 0.5) * pitch, 0, z), along, 0.004,
-                    &body[k]));
-    TRY(add_fixed(*world, &post, talus_vec3(start + (LINKS + 0.5) * pitch, 0, z),
-                  talus_quat_identity(), &body[LINKS + 1]));
-    TRY(talus_world_set_drive(*world, body[LINKS + 1], &drive));
+        TALUS_TRY(add_one(*world, link, talus_vec3(start + (k - 0.5) * pitch, 0, z), along, 0.004,
+                          &body[k]));
+    TALUS_TRY(add_fixed(*world, &post, talus_vec3(start + (LINKS + 0.5) * pitch, 0, z),
+                        talus_quat_identity(), &body[LINKS + 1]));
+    TALUS_TRY(talus_world_set_drive(*world, body[LINKS + 1], &drive));
     for (int k = 0; k <= LINKS; k++) {
         const TalusBodyId a = k < LINKS ? body[k + 1] : body[k],
                           b = k < LINKS ? body[k] : body[k + 1];
-        TRY(join(*world, talus_joint_def_default(),
-                 k % 5 == 4 ? TALUS_JOINT_UNIVERSAL : TALUS_JOINT_BALL, a, b,
-                 talus_vec3(start + k * pitch, 0, z)));
+        TALUS_TRY(join(*world, talus_joint_def_default(),
+                       k % 5 == 4 ? TALUS_JOINT_UNIVERSAL : TALUS_JOINT_BALL, a, b,
+                       talus_vec3(start + k * pitch, 0, z)));
     }
     return TALUS_OK;
 }
 
 TEST(a_driven_chain_has_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"chain", make_chain, NULL, COMPARED_STEPS};
-    TalusStepInfo last = compare_case(&of);
+    const RanksCase of = {.name = "chain", .make = make_chain, .solver = "apgd", .steps = STEPS};
+    TalusStepInfo last = compare_ranks(&of);
     CHECK(last.contacts > 100);
     CHECK(last.ledger.driven != 0.0);
 }
@@ -243,7 +230,7 @@ static TalusStatus make_pendulums(TalusWorldDef *def, TalusWorld **world)
     const Grains grains = grains_of(ball, -0.5);
     TalusBodyId body[2][PENDULUMS];
     def->step = 0.01;
-    TRY(talus_world_create(def, world));
+    TALUS_TRY(talus_world_create(def, world));
     for (int half = 0; half < 2; half++) {
         for (int k = 0; k < PENDULUMS; k++) {
             TalusBodyBatch batch = talus_body_batch_default();
@@ -253,25 +240,26 @@ static TalusStatus make_pendulums(TalusWorldDef *def, TalusWorld **world)
             batch.mass = 0.1;
             batch.position = &at;
             batch.velocity = &v;
-            TRY(talus_world_add_shape(*world, &ball, &batch.shape));
-            TRY(talus_world_add_bodies(*world, &batch, &body[half][k]));
+            TALUS_TRY(talus_world_add_shape(*world, &ball, &batch.shape));
+            TALUS_TRY(talus_world_add_bodies(*world, &batch, &body[half][k]));
         }
         if (half == 0)
-            TRY(add_grains(*world, &grains, NULL));
+            TALUS_TRY(add_grains(*world, &grains, NULL));
     }
     for (int k = 0; k < PENDULUMS; k++) {
-        TRY(join(*world, talus_joint_def_default(), TALUS_JOINT_BALL, body[0][k], (TalusBodyId){0},
-                 talus_vec3(0.1 * k, 0.0, 0.5)));
-        TRY(join(*world, talus_joint_def_default(), TALUS_JOINT_BALL, body[1][k], body[0][k],
-                 talus_vec3(0.1 * k, 0.05, 0.5)));
+        TALUS_TRY(join(*world, talus_joint_def_default(), TALUS_JOINT_BALL, body[0][k],
+                       (TalusBodyId){0}, talus_vec3(0.1 * k, 0.0, 0.5)));
+        TALUS_TRY(join(*world, talus_joint_def_default(), TALUS_JOINT_BALL, body[1][k], body[0][k],
+                       talus_vec3(0.1 * k, 0.05, 0.5)));
     }
     return TALUS_OK;
 }
 
 TEST(machines_that_fall_back_have_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"pendulums", make_pendulums, NULL, COMPARED_STEPS};
-    CHECK(compare_case(&of).projection_fallbacks > 0);
+    const RanksCase of = {
+        .name = "pendulums", .make = make_pendulums, .solver = "apgd", .steps = STEPS};
+    CHECK(compare_ranks(&of).projection_fallbacks > 0);
 }
 
 /* ---- a heap whose spheres hang together by ropes ---- */
@@ -284,9 +272,9 @@ static TalusStatus make_ropes(TalusWorldDef *def, TalusWorld **world)
     const Grains grains =
         grains_of((TalusShapeDef){.kind = TALUS_SHAPE_SPHERE, .radius = 0.01}, 0.002);
     static const int apart[2] = {1, 108}; /* neighbours along x and z */
-    TRY(talus_world_create(def, world));
-    TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
-    TRY(add_grains(*world, &grains, NULL));
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
+    TALUS_TRY(add_grains(*world, &grains, NULL));
     TalusVec3 x[1 + 12 * 9 * 4];
     for (int k = 0; k < 12 * 9 * 4; k++)
         x[k] = talus_vec3(grains.lo.x + (k % 12 + 0.5) * grains.spacing,
@@ -303,15 +291,15 @@ static TalusStatus make_ropes(TalusWorldDef *def, TalusWorld **world)
         rope.lower = 0.02;
         rope.upper = talus_norm(talus_sub(x[k], x[other])) + 0.001;
         rope.collide = true;
-        TRY(talus_world_add_joint(*world, &rope, NULL));
+        TALUS_TRY(talus_world_add_joint(*world, &rope, NULL));
     }
     return TALUS_OK;
 }
 
 TEST(ropes_in_a_heap_have_the_same_bits_on_any_ranks)
 {
-    const RanksCase of = {"ropes", make_ropes, NULL, COMPARED_STEPS};
-    CHECK(compare_case(&of).contacts > 100);
+    const RanksCase of = {.name = "ropes", .make = make_ropes, .solver = "apgd", .steps = STEPS};
+    CHECK(compare_ranks(&of).contacts > 100);
 }
 
 /* ---- machines beside bodies that sleep ---- */
@@ -328,14 +316,14 @@ static TalusStatus make_sleepers(TalusWorldDef *def, TalusWorld **world)
                            .radius = 0.01};
     def->sleep_speed = 0.5;
     def->sleep_steps = 4;
-    TRY(talus_world_create(def, world));
-    TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
-    TRY(add_grains(*world, &grains, NULL));
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_plane(*world, talus_vec3(0, 0, 0), up, NULL));
+    TALUS_TRY(add_grains(*world, &grains, NULL));
     for (int k = 0; k + 1 < ROWS * COLUMNS; k += 5) {
         const TalusBodyId a = {(uint64_t)k + 2}, b = {(uint64_t)k + 3};
         const TalusVec3 between = {(k % COLUMNS + 1) * grains.spacing,
                                    (k / COLUMNS + 0.5) * grains.spacing, 0.01};
-        TRY(join(*world, talus_joint_def_default(), TALUS_JOINT_BALL, a, b, between));
+        TALUS_TRY(join(*world, talus_joint_def_default(), TALUS_JOINT_BALL, a, b, between));
     }
     return TALUS_OK;
 }
@@ -354,10 +342,15 @@ static TalusStatus wake_some(TalusWorld *world, int k)
 
 TEST(bodies_beside_machines_sleep_alike_on_any_ranks)
 {
-    const RanksCase rest = {"sleepers", make_sleepers, NULL, REST_STEPS - 8};
-    const RanksCase of = {"woken", make_sleepers, wake_some, REST_STEPS};
-    CHECK(compare_case(&rest).asleep > 100);
-    compare_case(&of);
+    const RanksCase rest = {
+        .name = "sleepers", .make = make_sleepers, .solver = "apgd", .steps = REST_STEPS - 8};
+    const RanksCase of = {.name = "woken",
+                          .make = make_sleepers,
+                          .act = wake_some,
+                          .solver = "apgd",
+                          .steps = REST_STEPS};
+    CHECK(compare_ranks(&rest).asleep > 100);
+    compare_ranks(&of);
 }
 
 /* ---- calls that are wrong ---- */

@@ -1,22 +1,15 @@
 /* Worlds on several ranks: queries give every rank what they give one. */
 #include "ranks_world.h"
 
-/* Numbers of ranks and threads of each. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-static const int grid[][2] = {{3, 2}};
-#else
-static const int grid[][2] = {{1, 2}, {2, 1}, {3, 2}, {5, 1}};
-#endif
-enum { GRID = sizeof grid / sizeof *grid, LOOKS = 4, STEPS = 5, RANKS = 5, ROOM = 2000 };
+enum { LOOKS = 4, STEPS = 5, RANKS = 5, ROOM = 2000 };
 
-/* A body as callers see it. */
+/* A body as callers see it, without padding. */
 typedef struct Seen {
     TalusBodyId id;
     TalusVec3 position, velocity, spin;
     TalusQuat orientation;
     double radius, mass, force;
-    int shape, material, tag, touching;
-    bool fixed;
+    int64_t shape, material, tag, touching, fixed;
 } Seen;
 
 /* All that a query gives. */
@@ -49,7 +42,6 @@ static TalusStatus look_at_bodies(const TalusWorld *world, Look *look)
     look->bodies = talus_world_body_count(world);
     talus_world_get_state(world, &state);
     TalusStatus status = talus_world_get_forces(world, force, touching, &look->forces);
-    memset(look->body, 0, sizeof look->body);
     for (int i = 0; i < look->bodies; i++) {
         Seen *s = &look->body[i];
         s->id = id[i];
@@ -98,17 +90,12 @@ static TalusStatus add_boxes(TalusWorld *world)
 }
 
 /* A heap with boxes, from which bodies have been removed so that slots are used again. */
-static TalusStatus make_heap(const TalusWorldDef *def, TalusWorld **world)
+static TalusStatus make_mixed_heap(TalusWorldDef *def, TalusWorld **world)
 {
-    const TalusShapeDef shape = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01};
-    int index;
-    TalusStatus status = talus_world_create(def, world);
-    status = status == TALUS_OK ? add_container(*world, 0.023 * ACROSS) : status;
-    status = status == TALUS_OK ? talus_world_add_shape(*world, &shape, &index) : status;
-    status = status == TALUS_OK ? add_lattice(*world, index, 0.023, 0.01, 1.5) : status;
-    for (uint64_t k = 10; k < 800 && status == TALUS_OK; k += 37)
-        status = talus_world_remove_body(*world, (TalusBodyId){k});
-    return status == TALUS_OK ? add_boxes(*world) : status;
+    TALUS_TRY(make_heap(def, world));
+    for (uint64_t k = 10; k < 800; k += 37)
+        TALUS_TRY(talus_world_remove_body(*world, (TalusBodyId){k}));
+    return add_boxes(*world);
 }
 
 typedef struct Looks {
@@ -126,7 +113,7 @@ static TalusStatus look_around(TalusComm *comm, void *context)
     def.comm = comm;
     def.threads = looks->threads;
     def.solver = "apgd";
-    TalusStatus status = make_heap(&def, &world);
+    TalusStatus status = make_mixed_heap(&def, &world);
     status = status == TALUS_OK ? look_at_world(world, &look[0]) : status;
     for (int k = 0; k < STEPS && status == TALUS_OK; k++)
         status = talus_world_step(world, NULL);
@@ -149,6 +136,14 @@ static TalusStatus look_around(TalusComm *comm, void *context)
     return status;
 }
 
+static void compare_overlaps(const TalusOverlap *a, const TalusOverlap *one)
+{
+    CHECK_INT(a->a.number, one->a.number);
+    CHECK_INT(a->b.number, one->b.number);
+    CHECK(a->depth == one->depth && a->size == one->size);
+    CHECK_INT(a->pairs, one->pairs);
+}
+
 static void compare_looks(const Look *a, const Look *one)
 {
     CHECK_INT(a->bodies, one->bodies);
@@ -157,22 +152,20 @@ static void compare_looks(const Look *a, const Look *one)
     CHECK(memcmp(a->body, one->body, sizeof *a->body * (size_t)one->bodies) == 0);
     CHECK(memcmp(a->contact, one->contact, sizeof *a->contact * (size_t)one->contacts) == 0);
     CHECK(memcmp(&a->forces, &one->forces, sizeof a->forces) == 0);
-    CHECK_INT(a->overlap.a.number, one->overlap.a.number);
-    CHECK_INT(a->overlap.b.number, one->overlap.b.number);
-    CHECK(a->overlap.depth == one->overlap.depth && a->overlap.size == one->overlap.size);
-    CHECK_INT(a->overlap.pairs, one->overlap.pairs);
+    compare_overlaps(&a->overlap, &one->overlap);
 }
 
 TEST(every_rank_sees_bodies_contacts_forces_and_the_worst_overlap_of_all)
 {
+    const RanksGrid *grid = SANITIZED ? &sanitized_grid : &usual_grid;
     Look(*one)[LOOKS] = calloc(1, sizeof *one), (*look)[LOOKS] = calloc(RANKS, sizeof *look);
     Looks looks = {1, one};
     CHECK_OK(talus_ranks_run(1, look_around, &looks));
     CHECK(one[0][0].overlap.pairs > 5 && one[0][1].contacts > 500 && one[0][2].contacts > 400);
-    for (int g = 0; g < GRID; g++) {
-        looks = (Looks){grid[g][1], look};
-        CHECK_OK(talus_ranks_run(grid[g][0], look_around, &looks));
-        for (int k = 0; k < LOOKS * grid[g][0]; k++)
+    for (int g = 1; g < grid->count; g++) {
+        looks = (Looks){grid->threads[g], look};
+        CHECK_OK(talus_ranks_run(grid->ranks[g], look_around, &looks));
+        for (int k = 0; k < LOOKS * grid->ranks[g]; k++)
             compare_looks(&look[k / LOOKS][k % LOOKS], &one[0][k % LOOKS]);
     }
     free(one);
@@ -188,23 +181,15 @@ static TalusStatus make_buried(const TalusWorldDef *def, TalusWorld **world)
                                         {0, 0, 1}, {1, 0, 1}, {0, 1, 1}, {1, 1, 1}};
     static const int32_t triangle[36] = {0, 2, 1, 1, 2, 3, 4, 5, 6, 5, 7, 6, 0, 1, 4, 1, 5, 4,
                                          2, 6, 3, 3, 6, 7, 0, 4, 2, 2, 4, 6, 1, 3, 5, 3, 7, 5};
-    const TalusShapeDef sphere = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01};
-    const TalusVec3 at = {-0.4, -0.4, -0.4};
-    TalusShapeDef mesh = {.kind = TALUS_SHAPE_MESH};
-    TalusBodyBatch batch = talus_body_batch_default();
-    int index;
-    mesh.vertex = corner;
-    mesh.vertex_count = 8;
-    mesh.triangle = triangle;
-    mesh.triangle_count = 12;
-    batch.count = 1;
-    batch.fixed = true;
-    batch.position = &at;
-    TalusStatus status = talus_world_create(def, world);
-    status = status == TALUS_OK ? talus_world_add_shape(*world, &mesh, &batch.shape) : status;
-    status = status == TALUS_OK ? talus_world_add_bodies(*world, &batch, NULL) : status;
-    status = status == TALUS_OK ? talus_world_add_shape(*world, &sphere, &index) : status;
-    return status == TALUS_OK ? add_lattice(*world, index, 0.023, 0.01, 0.0) : status;
+    const TalusShapeDef mesh = {.kind = TALUS_SHAPE_MESH,
+                                .vertex = corner,
+                                .vertex_count = 8,
+                                .triangle = triangle,
+                                .triangle_count = 12};
+    const Grains grains = heap_of_spheres(0.0);
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_fixed(*world, &mesh, talus_vec3(-0.4, -0.4, -0.4), talus_quat_identity(), NULL));
+    return add_grains(*world, &grains, NULL);
 }
 
 static TalusStatus look_inside(TalusComm *comm, void *context)
@@ -228,7 +213,7 @@ TEST(bodies_inside_a_mesh_of_another_rank_are_found)
     CHECK_OK(talus_ranks_run(RANKS, look_inside, overlap));
     CHECK(one.depth > 0.1);
     for (int r = 0; r < RANKS; r++)
-        CHECK(memcmp(&overlap[r], &one, sizeof one) == 0);
+        compare_overlaps(&overlap[r], &one);
 }
 
 int main(void)

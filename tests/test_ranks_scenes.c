@@ -1,23 +1,10 @@
 /* Shipped scenes with joints, drives and filters, divided among ranks (world/ranks): after some steps the hash, and the bytes
  * of the gathered world, are those of one rank. */
-#include <talus/comm.h>
+#include "ranks_world.h"
+
 #include <talus/io.h>
-#include <talus/world.h>
 
-#include "support/test.h"
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-static const int grid[][2] = {{1, 1}, {3, 2}};
-enum { STEPS = 4 };
-#else
-static const int grid[][2] = {{1, 1}, {1, 2}, {2, 1}, {3, 2}, {5, 1}};
-enum { STEPS = 24 };
-#endif
-enum { RUNS = sizeof grid / sizeof *grid, MAX_SET = 8 };
+enum { STEPS = SANITIZED ? 4 : 24, MAX_SET = 8 };
 
 /* A scene, and what a run of it came to. */
 typedef struct Run {
@@ -57,7 +44,7 @@ static TalusStatus save(TalusWorld *world, TalusComm *comm, Run *run)
     return status;
 }
 
-static TalusStatus run_rank(TalusComm *comm, void *context)
+static TalusStatus run_scene(TalusComm *comm, void *context)
 {
     Run *run = context;
     TalusWorld *world = NULL;
@@ -77,14 +64,13 @@ static TalusStatus run_rank(TalusComm *comm, void *context)
 /* Runs a scene on all numbers of ranks and threads. */
 static void compare(const Run *of)
 {
-    Run run[RUNS];
-    for (int k = 0; k < RUNS; k++) {
+    const RanksGrid *grid = SANITIZED ? &sanitized_grid : &usual_grid;
+    Run run[8];
+    for (int k = 0; k < grid->count; k++) {
         run[k] = *of;
-        run[k].threads = grid[k][1];
-        TalusStatus status = talus_ranks_run(grid[k][0], run_rank, &run[k]);
-        if (status != TALUS_OK)
-            printf("# %s on %d ranks: %s\n", of->scene, grid[k][0], talus_error());
-        CHECK_OK(status);
+        run[k].threads = grid->threads[k];
+        if (!CHECK_OK(talus_ranks_run(grid->ranks[k], run_scene, &run[k])))
+            printf("# %s on %d ranks\n", of->scene, grid->ranks[k]);
         int same = 0;
         while (same < STEPS && run[k].hash[same] == run[0].hash[same])
             same++;
@@ -93,7 +79,7 @@ static void compare(const Run *of)
         CHECK(run[k].size == run[0].size && run[k].size > 0 &&
               memcmp(run[k].bytes, run[0].bytes, run[0].size) == 0);
     }
-    for (int k = 0; k < RUNS; k++)
+    for (int k = 0; k < grid->count; k++)
         talus_free(run[k].bytes);
 }
 

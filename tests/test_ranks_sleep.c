@@ -1,21 +1,13 @@
 /* Worlds on several ranks: islands fall asleep and wake as on one rank. */
 #include "ranks_world.h"
 
-#include <talus/joint.h>
-
-/* Numbers of ranks and threads of each; with a sanitizer few, since each exchange then takes long. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-static const int grid[][2] = {{1, 1}, {3, 2}};
-#else
-static const int grid[][2] = {{1, 1}, {1, 2}, {2, 1}, {3, 2}, {5, 1}};
-#endif
 enum {
-    GRID = sizeof grid / sizeof *grid,
     WIDE = 13,
     LAYERS = 3,
     COLUMNS = WIDE * WIDE,
     STEPS = 44,
-    SWEEP_STEPS = 32
+    SWEEP_STEPS = 32,
+    PART_STEPS = 36
 };
 
 /* m: half the edge of a box, distance of columns. */
@@ -74,20 +66,13 @@ static TalusStatus add_shots(TalusWorld *world, double time)
 
 static TalusStatus make_columns(TalusWorldDef *def, TalusWorld **world)
 {
-    const TalusShapeDef plane = {.kind = TALUS_SHAPE_PLANE};
-    const TalusVec3 origin = {0, 0, 0};
-    TalusBodyBatch floor = talus_body_batch_default();
-    floor.count = 1;
-    floor.fixed = true;
-    floor.position = &origin;
     def->sleep_speed = 1.0;
     def->sleep_steps = 6;
-    TalusStatus status = talus_world_create(def, world);
-    status = status == TALUS_OK ? talus_world_add_shape(*world, &plane, &floor.shape) : status;
-    status = status == TALUS_OK ? talus_world_add_bodies(*world, &floor, NULL) : status;
-    status = status == TALUS_OK ? add_columns(*world) : status;
-    status = status == TALUS_OK ? add_planks(*world) : status;
-    return status == TALUS_OK ? add_shots(*world, 0.09) : status;
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_plane(*world, talus_vec3(0, 0, 0), talus_vec3(0, 0, 1), NULL));
+    TALUS_TRY(add_columns(*world));
+    TALUS_TRY(add_planks(*world));
+    return add_shots(*world, 0.09);
 }
 
 /* Wakes islands by calls, and all of them by a removal. */
@@ -105,14 +90,17 @@ static TalusStatus disturb(TalusWorld *world, int k)
 
 TEST(columns_sleep_and_wake_alike_on_any_ranks)
 {
-    TalusStepInfo last = compare_ranks("columns", make_columns, disturb, STEPS, grid, GRID);
+    const RanksCase of = {.name = "columns", .make = make_columns, .act = disturb, .steps = STEPS};
+    TalusStepInfo last = compare_ranks(&of);
     CHECK(last.asleep > 100);
     CHECK(last.asleep < LAYERS * COLUMNS);
 }
 
 TEST(sleeping_columns_are_divided_and_gathered)
 {
-    compare_parts("columns", make_columns, 12);
+    const RanksCase of = {
+        .name = "columns", .make = make_columns, .solver = "apgd", .steps = PART_STEPS};
+    compare_parts(&of);
 }
 
 /* Columns, and a driven box that sweeps some of them away, with a probe of a region. */
@@ -124,25 +112,21 @@ static TalusStatus make_swept(TalusWorldDef *def, TalusWorld **world)
                                  .kind = TALUS_PROBE_REGION,
                                  .lo = {0.05, 0.05, 0.0},
                                  .hi = {0.25, 0.25, 0.1}};
-    TalusBodyBatch batch = talus_body_batch_default();
     TalusDriveDef drive = talus_drive_def_default();
     TalusBodyId id;
     drive.velocity = (TalusVec3){0.7, 0.0, 0.0};
     drive.start = 0.05;
     drive.stop = 0.2;
-    batch.count = 1;
-    batch.fixed = true;
-    batch.position = &at;
-    TalusStatus status = make_columns(def, world);
-    status = status == TALUS_OK ? talus_world_add_shape(*world, &shape, &batch.shape) : status;
-    status = status == TALUS_OK ? talus_world_add_bodies(*world, &batch, &id) : status;
-    status = status == TALUS_OK ? talus_world_set_drive(*world, id, &drive) : status;
-    return status == TALUS_OK ? talus_world_add_probe(*world, &probe, NULL) : status;
+    TALUS_TRY(make_columns(def, world));
+    TALUS_TRY(add_fixed(*world, &shape, at, talus_quat_identity(), &id));
+    TALUS_TRY(talus_world_set_drive(*world, id, &drive));
+    return talus_world_add_probe(*world, &probe, NULL);
 }
 
 TEST(a_driven_body_wakes_columns_alike_on_any_ranks)
 {
-    TalusStepInfo last = compare_ranks("swept", make_swept, NULL, SWEEP_STEPS, grid, GRID);
+    const RanksCase of = {.name = "swept", .make = make_swept, .steps = SWEEP_STEPS};
+    TalusStepInfo last = compare_ranks(&of);
     CHECK(last.asleep > 100);
     CHECK(last.contacts > 20);
 }
@@ -169,7 +153,9 @@ static TalusStatus make_joined(TalusWorldDef *def, TalusWorld **world)
 
 TEST(joined_and_sleeping_columns_are_divided_and_gathered)
 {
-    compare_parts("joined columns", make_joined, 12);
+    const RanksCase of = {
+        .name = "joined columns", .make = make_joined, .solver = "apgd", .steps = PART_STEPS};
+    compare_parts(&of);
 }
 
 /* Joins two columns that sleep, which must stay awake then, and removes one of the joined boxes. */
@@ -187,8 +173,9 @@ static TalusStatus join_and_part(TalusWorld *world, int k)
 
 TEST(columns_that_are_joined_and_parted_sleep_alike_on_any_ranks)
 {
-    TalusStepInfo last = compare_ranks("joined", make_columns, join_and_part, STEPS, grid, GRID);
-    CHECK(last.asleep > 100);
+    const RanksCase of = {
+        .name = "joined", .make = make_columns, .act = join_and_part, .steps = STEPS};
+    CHECK(compare_ranks(&of).asleep > 100);
 }
 
 int main(void)

@@ -1,33 +1,14 @@
 /* Worlds on several ranks: bodies that enter and leave during the run, probes, and calls that name a body. */
 #include "ranks_world.h"
 
-/* Numbers of ranks and threads of each; with a sanitizer few, since each exchange then takes long. */
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-static const int grid[][2] = {{1, 1}, {3, 2}};
-enum { STEPS = 9 };
-#else
-static const int grid[][2] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {3, 1}, {3, 2}, {5, 1}, {5, 2}};
-enum { STEPS = 30 };
-#endif
-static const int few[][2] = {{1, 1}, {2, 2}, {3, 1}, {5, 1}};
-enum { RUNS = sizeof grid / sizeof *grid, FEW = sizeof few / sizeof *few };
+enum { STEPS = SANITIZED ? 9 : 30 };
+static const RanksGrid all_ranks = {8, {1, 1, 2, 2, 3, 3, 5, 5}, {1, 2, 1, 2, 1, 2, 1, 2}};
+static const RanksGrid few_ranks = {4, {1, 2, 3, 5}, {1, 2, 1, 1}};
 
 /* ---- a stream of spheres over a table ---- */
 
 /* Half the width of the table, m. */
 static const double TABLE = 0.1;
-
-/* Adds one fixed body at `position`. */
-static TalusStatus add_fixed(TalusWorld *world, const TalusShapeDef *shape, TalusVec3 position,
-                             TalusBodyId *id)
-{
-    TalusBodyBatch batch = talus_body_batch_default();
-    batch.count = 1;
-    batch.fixed = true;
-    batch.position = &position;
-    TalusStatus status = talus_world_add_shape(world, shape, &batch.shape);
-    return status == TALUS_OK ? talus_world_add_bodies(world, &batch, id) : status;
-}
 
 /* Adds an emitter above the table, from which spheres fly to its edge. */
 static TalusStatus add_stream(TalusWorld *world, double start, double x, uint64_t seed)
@@ -89,20 +70,23 @@ static TalusStatus make_stream(TalusWorldDef *def, TalusWorld **world)
 {
     const TalusShapeDef table = {.kind = TALUS_SHAPE_BOX, .half = {TABLE, TABLE, 0.02}};
     TalusBodyId id;
-    TalusStatus status = talus_world_create(def, world);
-    status =
-        status == TALUS_OK ? add_fixed(*world, &table, (TalusVec3){0.0, 0.0, -0.02}, &id) : status;
-    status = status == TALUS_OK ? add_stream(*world, 0.0, -0.02, 1) : status;
-    status = status == TALUS_OK ? add_stream(*world, 0.02, 0.03, 2) : status;
-    status = status == TALUS_OK ? add_late(*world, 0.05) : status;
-    status = status == TALUS_OK ? talus_world_add_sink(*world, 2, -0.002) : status;
-    status = status == TALUS_OK ? talus_world_add_sink(*world, 1, -0.09) : status;
-    return status == TALUS_OK ? add_probes(*world, id) : status;
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_fixed(*world, &table, talus_vec3(0.0, 0.0, -0.02), talus_quat_identity(), &id));
+    TALUS_TRY(add_stream(*world, 0.0, -0.02, 1));
+    TALUS_TRY(add_stream(*world, 0.02, 0.03, 2));
+    TALUS_TRY(add_late(*world, 0.05));
+    TALUS_TRY(talus_world_add_sink(*world, 2, -0.002));
+    TALUS_TRY(talus_world_add_sink(*world, 1, -0.09));
+    return add_probes(*world, id);
 }
 
 TEST(a_stream_over_a_table_into_sinks_has_the_same_bits_on_any_ranks)
 {
-    TalusStepInfo last = compare_ranks("stream", make_stream, NULL, STEPS, grid, RUNS);
+    const RanksCase of = {.name = "stream",
+                          .make = make_stream,
+                          .steps = STEPS,
+                          .grid = SANITIZED ? NULL : &all_ranks};
+    TalusStepInfo last = compare_ranks(&of);
     CHECK(STEPS < 30 || last.bodies > 300);
     CHECK(STEPS < 30 || last.bodies < 900); /* some are in the sinks */
 }
@@ -119,12 +103,17 @@ static TalusStatus make_periodic_stream(TalusWorldDef *def, TalusWorld **world)
 
 TEST(a_stream_through_periodic_space_has_the_same_bits_on_any_ranks)
 {
-    compare_ranks("periodic stream", make_periodic_stream, NULL, STEPS / 3, few, FEW);
+    const RanksCase of = {.name = "periodic stream",
+                          .make = make_periodic_stream,
+                          .steps = STEPS / 3,
+                          .grid = &few_ranks};
+    compare_ranks(&of);
 }
 
 TEST(a_stream_is_divided_and_gathered)
 {
-    compare_parts("stream", make_stream, STEPS / 3);
+    const RanksCase of = {.name = "stream", .make = make_stream, .solver = "apgd", .steps = STEPS};
+    compare_parts(&of);
 }
 
 /* ---- steps that fail ---- */
@@ -147,25 +136,20 @@ static TalusStatus fail_and_repeat(TalusWorld *world, int k)
 
 TEST(a_step_that_fails_is_undone_on_all_ranks)
 {
-    compare_ranks("failing steps", make_strict, fail_and_repeat, STEPS / 2, few, FEW);
+    const RanksCase of = {.name = "failing steps",
+                          .make = make_strict,
+                          .act = fail_and_repeat,
+                          .steps = STEPS / 2,
+                          .grid = &few_ranks};
+    compare_ranks(&of);
 }
 
 /* ---- calls that name a body ---- */
 
-static TalusStatus make_heap(TalusWorldDef *def, TalusWorld **world)
-{
-    const TalusShapeDef shape = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01};
-    int index;
-    TalusStatus status = talus_world_create(def, world);
-    status = status == TALUS_OK ? add_container(*world, 0.023 * ACROSS) : status;
-    status = status == TALUS_OK ? talus_world_add_shape(*world, &shape, &index) : status;
-    return status == TALUS_OK ? add_lattice(*world, index, 0.023, 0.01, 1.5) : status;
-}
-
 /* Removes bodies, pushes others, and adds some where bodies were removed. */
 static TalusStatus push_and_remove(TalusWorld *world, int k)
 {
-    const uint64_t first = 6, pick = first + (uint64_t)(97 * k) % BODIES;
+    const uint64_t first = 6, pick = first + (uint64_t)(97 * k) % HEAP;
     TalusBodyBatch batch = talus_body_batch_default();
     const TalusVec3 above = {0.05 + 0.001 * k, 0.1, 0.4 + 0.02 * (k % 10)};
     TalusStatus status = TALUS_OK;
@@ -190,7 +174,12 @@ static TalusStatus push_and_remove(TalusWorld *world, int k)
 
 TEST(bodies_are_pushed_and_removed_alike_on_any_ranks)
 {
-    compare_ranks("pushes", make_heap, push_and_remove, STEPS / 2, few, FEW);
+    const RanksCase of = {.name = "pushes",
+                          .make = make_heap,
+                          .act = push_and_remove,
+                          .steps = STEPS / 2,
+                          .grid = &few_ranks};
+    compare_ranks(&of);
 }
 
 /* What calls answered on a rank. */
@@ -203,7 +192,7 @@ static TalusStatus ask_in_vain(TalusComm *comm, void *context)
 {
     Answers *all = context, *mine = &all[talus_comm_rank(comm)];
     const TalusVec3 up = {0, 0, 1};
-    const TalusBodyId missing = {BODIES + 1000}, wall = {1};
+    const TalusBodyId missing = {HEAP + 1000}, wall = {1};
     TalusWorldDef def = talus_world_def_default();
     TalusWorld *world = NULL;
     def.comm = comm;

@@ -1,21 +1,10 @@
 /* Worlds are divided among ranks and gathered (world/ranks/whole.c): the saved bytes are those of one rank. */
-#include <talus/comm.h>
+#include "ranks_world.h"
+
 #include <talus/io.h>
-#include <talus/world.h>
 
-#include "support/test.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-static const int ranks[] = {3};
-enum { STEPS = 4 };
-#else
-static const int ranks[] = {2, 3, 5};
-enum { STEPS = 12 };
-#endif
-enum { COUNTS = sizeof ranks / sizeof *ranks };
+static const int ranks[] = {3, 2, 5};
+enum { STEPS = SANITIZED ? 4 : 12, COUNTS = SANITIZED ? 1 : sizeof ranks / sizeof *ranks };
 
 static const char scene_text[] =
     "{'step': 0.002, 'solver': {'name': 'apgd', 'tolerance': 1e-3},"
@@ -68,7 +57,7 @@ static TalusStatus save(TalusWorld *world, TalusComm *comm, Bytes *out)
     return status;
 }
 
-static TalusStatus run_rank(TalusComm *comm, void *context)
+static TalusStatus run_part(TalusComm *comm, void *context)
 {
     Run *run = context;
     TalusWorld *world = NULL;
@@ -82,7 +71,7 @@ static TalusStatus run_rank(TalusComm *comm, void *context)
     return status;
 }
 
-static bool is_same(const Bytes *a, const Bytes *b)
+static bool are_bytes_same(const Bytes *a, const Bytes *b)
 {
     return CHECK(a->size == b->size && a->size > 0) &&
            CHECK(memcmp(a->data, b->data, a->size) == 0);
@@ -92,11 +81,11 @@ TEST(a_gathered_world_has_the_bytes_of_one_rank)
 {
     for (int steps = 0; steps <= STEPS; steps += STEPS) {
         Run one = {.steps = steps};
-        REQUIRE_OK(run_rank(NULL, &one));
+        REQUIRE_OK(run_part(NULL, &one));
         for (int k = 0; k < COUNTS; k++) {
             Run parts = {.steps = steps};
-            CHECK_OK(talus_ranks_run(ranks[k], run_rank, &parts));
-            is_same(&parts.end, &one.end);
+            CHECK_OK(talus_ranks_run(ranks[k], run_part, &parts));
+            are_bytes_same(&parts.end, &one.end);
             talus_free(parts.end.data);
         }
         talus_free(one.end.data);
@@ -106,13 +95,13 @@ TEST(a_gathered_world_has_the_bytes_of_one_rank)
 TEST(a_world_goes_on_with_another_number_of_ranks)
 {
     Run one = {.steps = 2 * STEPS};
-    REQUIRE_OK(run_rank(NULL, &one));
+    REQUIRE_OK(run_part(NULL, &one));
     for (int k = 0; k < COUNTS; k++) {
         Run first = {.steps = STEPS}, last = {.steps = STEPS};
-        CHECK_OK(talus_ranks_run(ranks[k], run_rank, &first));
+        CHECK_OK(talus_ranks_run(ranks[k], run_part, &first));
         last.start = first.end;
-        CHECK_OK(talus_ranks_run(ranks[(k + 1) % COUNTS], run_rank, &last));
-        is_same(&last.end, &one.end);
+        CHECK_OK(talus_ranks_run(ranks[(k + 1) % COUNTS], run_part, &last));
+        are_bytes_same(&last.end, &one.end);
         talus_free(first.end.data);
         talus_free(last.end.data);
     }

@@ -1,8 +1,10 @@
 /* world/ranks/deal.c - which rank owns which bodies.
  *
  * New blocks of numbers are dealt in turn. Before a step, blocks are dealt along Hilbert's curve through the centres of
- * their bodies, so that ranks have about equally many bodies and contacts, if many bodies are new or some rank has much
- * more than its share. A body that changes ranks takes the impulses of its contacts along.
+ * their bodies, so that ranks have about equally much to compute, if many bodies are new or some rank has computed for much
+ * longer than others. A block weighs as much as its bodies and contacts, times the seconds for each that its rank has
+ * measured: cores differ, and so do contacts. Results do not depend on who owns what, and so not on these seconds. A body
+ * that changes ranks takes the impulses of its contacts along.
  *
  * A rank goes over its own blocks, bodies and contacts a fixed number of times. Only the ends of the pieces of the curve are
  * as many as there are ranks. */
@@ -11,6 +13,7 @@
 
 #include "backend/host.h"
 #include "base/memory.h"
+#include "base/timer.h"
 #include "comm/line.h"
 #include "world/ids.h"
 #include "world/ranks/curve.h"
@@ -19,10 +22,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bodies are dealt anew if the largest share of bodies and contacts exceeds the mean by this factor, which is looked at
- * every LOOK_STEPS steps, or if this share of the bodies is new. */
-static const double IMBALANCE = 1.2, NEW_SHARE = 0.1;
-enum { LOOK_STEPS = 32, CURVE_BITS = 21 };
+/* Bodies are dealt anew if a rank has computed for this many times the mean of all ranks, or if this share of the bodies is
+ * new. The former is looked at after LOOK_STEPS steps, and each time it was so, after twice as many steps as before: what a
+ * machine's other work costs does not last, and must not make bodies travel for ever. */
+static const double IMBALANCE = 1.05, NEW_SHARE = 0.1;
+enum { LOOK_STEPS = 16, MOST_LOOK_STEPS = 1024, CURVE_BITS = 21 };
+
+/* Weights are multiplied by seconds for a body or contact, over their mean of all ranks, within these bounds; memory follows
+ * bodies and contacts. FINE: weights for the mean are that large, so that they can be whole numbers. */
+static const double CHEAPEST = 0.67, DEAREST = 1.5;
+enum { FINE = 256 };
 
 /* Bodies of one block of numbers, all of this rank. */
 typedef struct Block {
@@ -104,6 +113,32 @@ static void weigh_contacts(Deal *d)
         if (a < known->own && a < d->slots && d->block_of[a] >= 0)
             d->block[d->block_of[a]].weight++;
     }
+}
+
+/* Returns how many times the mean of all ranks a body or contact of this rank has taken; 1 without measurement. */
+static double find_cost(const Deal *d)
+{
+    const double seconds = d->ranks->work.seconds;
+    int64_t weight = 0, all;
+    for (int k = 0; k < d->blocks; k++)
+        weight += d->block[k].weight;
+    all = weight;
+    TalusSum sum = {0};
+    talus_sum_add(&sum, &seconds, 1);
+    talus_comm_add_sums(d->ranks->comm, &sum, 1);
+    if (talus_comm_add_counts(d->ranks->comm, &all, 1) != TALUS_OK || weight == 0)
+        return 1.0;
+    const double mean = talus_sum_value(&sum) / (double)all;
+    const double cost = mean > 0.0 ? seconds / (double)weight / mean : 1.0;
+    return fmin(fmax(cost, CHEAPEST), DEAREST);
+}
+
+/* Multiplies the weights of this rank's blocks by what they have cost. */
+static void weigh_seconds(Deal *d)
+{
+    const double factor = FINE * find_cost(d);
+    for (int k = 0; k < d->blocks; k++)
+        d->block[k].weight = (int64_t)(factor * (double)d->block[k].weight);
 }
 
 static TalusVec3 centre_of(const Block *block)
@@ -520,6 +555,7 @@ static TalusStatus deal_bodies(TalusWorld *world)
     TalusStatus status = talus_comm_agree(ranks->comm, open_deal(&d));
     if (status == TALUS_OK) {
         weigh_contacts(&d);
+        weigh_seconds(&d);
         find_cube(&d);
         status = cut_curve(&d);
     }
@@ -565,28 +601,61 @@ static bool many_are_new(const TalusWorld *world)
     return (double)(created - world->ranks.dealt) > NEW_SHARE * (double)talus_world_living(world);
 }
 
-/* Sets *uneven: some rank has much more than its share of bodies and contacts. */
-static TalusStatus look_at_shares(const TalusWorld *world, bool *uneven)
+/* True if some rank has computed for much longer than the mean of all. */
+static bool shares_are_uneven(const TalusRanks *ranks)
 {
-    TalusComm *comm = world->ranks.comm;
-    int64_t all = (int64_t)world->bodies.counts.living + talus_world_contacts(world)->count;
-    double most = (double)all;
-    TALUS_TRY(talus_comm_add_counts(comm, &all, 1));
-    talus_comm_find_maxima(comm, &most, 1);
-    *uneven = most > IMBALANCE * (double)all / talus_comm_size(comm);
-    return TALUS_OK;
+    double most = ranks->work.seconds;
+    TalusSum sum = {0};
+    talus_sum_add(&sum, &most, 1);
+    talus_comm_add_sums(ranks->comm, &sum, 1);
+    talus_comm_find_maxima(ranks->comm, &most, 1);
+    return most > IMBALANCE * talus_sum_value(&sum) / talus_comm_size(ranks->comm);
+}
+
+/* Begins to measure anew; shares are looked at after `steps` steps, within bounds. */
+static void restart_work(TalusRankWork *work, int steps)
+{
+    const int most = steps < MOST_LOOK_STEPS ? steps : MOST_LOOK_STEPS;
+    *work = (TalusRankWork){.look_after = most > LOOK_STEPS ? most : LOOK_STEPS};
 }
 
 TalusStatus talus_ranks_balance(TalusWorld *world)
 {
-    bool due = false;
+    TalusRankWork *work = &world->ranks.work;
     if (!talus_world_is_dealt(world))
         return TALUS_OK;
-    if (many_are_new(world))
-        due = true;
-    else if (world->steps % LOOK_STEPS == 0)
-        TALUS_TRY(look_at_shares(world, &due));
-    return due ? deal_bodies(world) : TALUS_OK;
+    if (many_are_new(world)) {
+        TALUS_TRY(deal_bodies(world));
+        restart_work(work, LOOK_STEPS);
+    } else if (work->steps >= work->look_after) {
+        const bool uneven = shares_are_uneven(&world->ranks);
+        if (uneven)
+            TALUS_TRY(deal_bodies(world));
+        restart_work(work, uneven ? 2 * work->look_after : work->look_after);
+    }
+    return TALUS_OK;
+}
+
+/* Returns the time, less what this rank has spent in its communicator. */
+static double computing_clock(const TalusComm *comm)
+{
+    const TalusCommUse *use = &comm->use;
+    return talus_now() - (use->reduce_seconds + use->broadcast_seconds + use->message_seconds);
+}
+
+void talus_ranks_begin_work(TalusWorld *world)
+{
+    if (talus_world_is_dealt(world))
+        world->ranks.work.begun = computing_clock(world->ranks.comm);
+}
+
+void talus_ranks_end_work(TalusWorld *world)
+{
+    TalusRankWork *work = &world->ranks.work;
+    if (!talus_world_is_dealt(world))
+        return;
+    work->seconds += computing_clock(world->ranks.comm) - work->begun;
+    work->steps++;
 }
 
 void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts)

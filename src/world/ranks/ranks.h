@@ -82,6 +82,14 @@ typedef struct TalusNewOwners {
     uint64_t block; /* of the newest number */
     int owner;      /* of this block */
 } TalusNewOwners;
+
+/* What the steps since the last look at shares have cost this rank. */
+typedef struct TalusRankWork {
+    double seconds; /* of computing: without messages, sums and waiting for others */
+    double begun;   /* of the present step: time, less the seconds in the communicator until then */
+    int steps, look_after;
+} TalusRankWork;
+
 /* The copy of another rank's body. */
 typedef struct TalusNearBody {
     uint64_t id;
@@ -98,7 +106,8 @@ typedef struct TalusRanks {
     TalusComm *comm;   /* NULL: the world is whole */
     int64_t elsewhere; /* living bodies that other ranks own */
     TalusNewOwners newest;
-    uint64_t dealt;            /* TalusBodyCounts.created when bodies were last dealt */
+    uint64_t dealt; /* TalusBodyCounts.created when bodies were last dealt */
+    TalusRankWork work;
     TalusExclusion *exclusion; /* [exclusions], the same on all ranks, sorted */
     int exclusions;
     /* the halo */
@@ -184,6 +193,9 @@ TalusStatus talus_ranks_place_exclusions(TalusWorld *world);
 void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts);
 /* Before a step: deals the bodies anew if some ranks have much more to do than others. */
 TalusStatus talus_ranks_balance(TalusWorld *world);
+/* Around a step: measure what it costs this rank. */
+void talus_ranks_begin_work(TalusWorld *world);
+void talus_ranks_end_work(TalusWorld *world);
 
 /* Returns the rank that is to own a block of numbers. */
 typedef int TalusOwnerFn(uint64_t block, int ranks);

@@ -459,7 +459,9 @@ static void finish_step(TalusWorld *world, double end)
 static TalusStatus step_by(TalusWorld *world, double length, double end, TalusStepInfo *info)
 {
     TALUS_TRY(talus_ranks_balance(world));
+    talus_ranks_begin_work(world);
     TalusStatus status = try_step(world, length);
+    talus_ranks_end_work(world);
     if (status != TALUS_OK) {
         rollback_step(world);
         return status;
