@@ -27,6 +27,9 @@ typedef struct TalusSceneChoice {
     const char *solver, *backend;
     int threads;        /* -1: one per processor */
     bool allow_overlap; /* ignore `max_overlap`, to inspect a wrong scene */
+    /* Ranks that build the world together (talus/comm.h), with the same scene and choice; each keeps its part of the
+     * bodies, and no rank ever has all. NULL: this process alone. */
+    TalusComm *comm;
 } TalusSceneChoice;
 
 /* Creates the scene's world. Fails if bodies overlap by more than the scene's `max_overlap`. Other probable mistakes,

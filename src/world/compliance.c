@@ -106,13 +106,18 @@ bool talus_compliance_changes(const TalusWorld *world)
 
 /* ---- steps ---- */
 
+void talus_compliance_update_masses(TalusWorld *world)
+{
+    if (masses_known(world))
+        return;
+    world->masses = sum_masses(world);
+    world->mass_created = world->bodies.counts.created;
+    world->mass_living = talus_world_living(world);
+}
+
 void talus_compliance_begin_part(TalusWorld *world)
 {
-    if (!masses_known(world)) {
-        world->masses = sum_masses(world);
-        world->mass_created = world->bodies.counts.created;
-        world->mass_living = talus_world_living(world);
-    }
+    talus_compliance_update_masses(world);
     world->compliance = talus_world_compliance(world);
     if (talus_compliance_changes(world))
         talus_wake_all(world);

@@ -17,6 +17,9 @@ double talus_target_compliance(const TalusWorld *world);
 /* True if the next step's compliance is another than the last step's. */
 bool talus_compliance_changes(const TalusWorld *world);
 
+/* Updates world->masses; all ranks call this together. Until bodies come or go, functions that tell the compliance then
+ * need no other ranks. */
+void talus_compliance_update_masses(TalusWorld *world);
 /* Before the detection of a step or part: updates world->masses and world->compliance, and wakes all bodies if the
  * compliance changes, because elastic overlap of sleeping bodies would meet the whole change when they wake. */
 void talus_compliance_begin_part(TalusWorld *world);

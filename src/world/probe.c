@@ -43,7 +43,7 @@ TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, i
     } else {
         return talus_reject("probe: kind %d; expected body (0) or region (1)", (int)def->kind);
     }
-    return talus_probe_append(world, def, index);
+    return talus_comm_agree(world->ranks.comm, talus_probe_append(world, def, index));
 }
 
 void talus_probes_clear(TalusWorld *world)

@@ -37,7 +37,7 @@ typedef struct TrialRun {
 AdviseScales advise_find_scales(const TalusWorld *world)
 {
     TalusSurvey s;
-    talus_world_survey(world, &s);
+    (void)talus_world_survey(world, &s); /* does not fail on one rank */
     double volume = s.moving > 0 ? s.volume / s.moving : 0.0;
     AdviseScales scales = {.moving = s.moving,
                            .mass = s.mass,

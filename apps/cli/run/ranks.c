@@ -38,7 +38,7 @@ TalusStatus run_agree(const Run *run, TalusStatus status)
 
 TalusStatus run_divide(Run *run)
 {
-    if (!run->comm)
+    if (!run->comm || run->divided)
         return TALUS_OK;
     const TalusStatus status = run_agree(run, talus_world_divide(run->world, run->comm));
     run->divided = status == TALUS_OK;
@@ -96,8 +96,9 @@ static void obey(Run *run, RunOrder order, const RunMakers *make)
 {
     TalusStepInfo info;
     switch (order) {
-    case RUN_BUILD: (void)run_agree(run, make->build(make->context)); break;
-    case RUN_LOAD: (void)run_agree(run, make->load(make->context)); break;
+    case RUN_BUILD: (void)make->build(make->context); break;
+    case RUN_SUPPORT: (void)make->try_solver(make->context); break;
+    case RUN_LOAD: (void)make->load(make->context); break;
     case RUN_DIVIDE: (void)run_divide(run); break;
     case RUN_STEP: (void)run_make_step(run, &info); break;
     case RUN_GATHER: (void)run_gather(run); break;

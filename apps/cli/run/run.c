@@ -13,6 +13,8 @@
 #include "base/profile.h"
 #include "base/timer.h"
 #include "io/run/checkpoint.h"
+#include "world/compliance.h"
+#include "world/step/stages.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -113,17 +115,36 @@ static int check_options(const Options *o, const CliList *operands)
     return code == CLI_OK ? cli_check_solver(&cli_run, o->solver) : code;
 }
 
+/* Builds the problem of the first step, of which each rank has its part, and fails if the solver does not support it. All
+ * ranks call this together. */
+static TalusStatus try_solver(Session *session, TalusProblem **problem)
+{
+    TalusStatus status = talus_world_build_part(session->run.world, problem);
+    if (status == TALUS_OK && !cli_supports(session->options.solver, *problem))
+        status = TALUS_ERR_UNSUPPORTED;
+    return run_agree(&session->run, status);
+}
+
 /* Fails, before anything is written, if the solver does not support the problem of the first step. Solvers that take
  * every convex problem are not checked, which saves building the problem of the first step twice. */
-static int check_support(TalusWorld *world, const char *spec)
+static int check_support(Session *session)
 {
-    TalusProblem *problem;
+    const char *spec = session->options.solver;
+    TalusProblem *problem = NULL;
     int index = talus_solver_find(spec);
     if (index >= 0 && !(TALUS_TAKES_CONVEX & ~talus_solver_row(index).takes))
         return CLI_OK;
-    if (talus_world_build(world, &problem) != TALUS_OK)
-        return cli_fail_library();
-    return cli_supports(spec, problem) ? CLI_OK : cli_fail_unsupported(problem);
+    run_order(&session->run, RUN_SUPPORT);
+    TalusStatus status = try_solver(session, &problem);
+    if (status == TALUS_ERR_UNSUPPORTED && problem)
+        return cli_fail_unsupported(problem);
+    return status == TALUS_OK ? CLI_OK : cli_fail_library();
+}
+
+static TalusStatus write_frame(Session *session)
+{
+    const TalusWorld *world = run_get_whole(&session->run);
+    return world ? talus_output_frame(session->output, world) : TALUS_ERR_CANCELLED;
 }
 
 /* Opens the directory for output: replaces its content and writes the first frame or, with `resume`, removes output
@@ -148,7 +169,7 @@ static int open_output(Session *session, bool resume)
     if (status == TALUS_OK || !resume)
         control_begin(&session->control, run);
     if (status == TALUS_OK && !resume)
-        status = talus_output_frame(session->output, run->world);
+        status = write_frame(session);
     return status == TALUS_OK ? CLI_OK : fail_run(session);
 }
 
@@ -191,21 +212,35 @@ static int open_new_output(Session *session)
     return open_output(session, false);
 }
 
-/* Loads the scene from `path`, builds its world and sets the settings. */
-static TalusStatus build_scene(Session *session, const char *path)
+/* Loads the scene; all ranks need its files. */
+static TalusStatus load_scene(Session *session)
+{
+    const CliList *set = &session->options.set;
+    char path[CLI_PATH_MAX];
+    if (!cli_find_scene(session->name, path, sizeof path))
+        return talus_fail(TALUS_ERR_IO, "%s: not found", session->name);
+    return talus_scene_load(path, set->item, set->count, &session->scene);
+}
+
+/* Loads the scene, builds its world and sets the settings. All ranks call this together; each gets its part. */
+static TalusStatus build_scene(Session *session)
 {
     const Options *o = &session->options;
+    Run *run = &session->run;
     TalusSceneChoice choice = {.solver = o->solver,
                                .backend = o->backend,
-                               .threads = share_threads(session, cli_convert_threads(o->threads))};
-    TALUS_TRY(talus_scene_load(path, o->set.item, o->set.count, &session->scene));
-    TALUS_TRY(talus_scene_build(session->scene, &choice, &session->run.world));
+                               .threads = share_threads(session, cli_convert_threads(o->threads)),
+                               .comm = run->comm};
+    TALUS_TRY(run_agree(run, load_scene(session)));
+    TALUS_TRY(run_agree(run, talus_scene_build(session->scene, &choice, &run->world)));
+    run->divided = run->comm != NULL;
+    talus_compliance_update_masses(run->world); /* then rank 0 alone can print the compliance */
     const char *title = talus_scene_title(session->scene);
-    session->run.settings =
+    run->settings =
         (RunSettings){.scene = session->name,
                       .title = title[0] ? title : session->name,
                       .solver = o->solver,
-                      .backend = talus_world_backend(session->run.world),
+                      .backend = talus_world_backend(run->world),
                       .frames = o->frames,
                       .set = o->set,
                       .threads = o->threads > 0 ? o->threads : 0,
@@ -222,9 +257,9 @@ static int start_scene(Session *session)
     if (!cli_find_scene(session->name, path, sizeof path) || cli_refuse_problem(path))
         return CLI_FAILED;
     run_order(&session->run, RUN_BUILD);
-    if (run_agree(&session->run, build_scene(session, path)) != TALUS_OK)
+    if (build_scene(session) != TALUS_OK)
         return cli_fail_by_domain(&cli_run);
-    int code = o->solver ? check_support(session->run.world, o->solver) : CLI_OK;
+    int code = o->solver ? check_support(session) : CLI_OK;
     if (code != CLI_OK)
         return code;
     session->run.dir = choose_dir(session);
@@ -333,12 +368,6 @@ static int write_checkpoint_if_due(Session *session)
     if (talus_now() - session->last_checkpoint < session->options.checkpoint_every)
         return CLI_OK;
     return write_checkpoint(session);
-}
-
-static TalusStatus write_frame(Session *session)
-{
-    const TalusWorld *world = run_get_whole(&session->run);
-    return world ? talus_output_frame(session->output, world) : TALUS_ERR_CANCELLED;
 }
 
 /* Returns the world for the rows of a step: as a whole if that is needed for those of joints. */
@@ -649,16 +678,20 @@ typedef struct Job {
 /* Makes the world of a rank other than 0. */
 static TalusStatus follow_build(void *context)
 {
-    Session *session = context;
-    char path[CLI_PATH_MAX];
-    if (!cli_find_scene(session->name, path, sizeof path))
-        return talus_fail(TALUS_ERR_IO, "%s: not found", session->name);
-    return build_scene(session, path);
+    return build_scene(context);
 }
 
 static TalusStatus follow_load(void *context)
 {
-    return load_checkpoint(context);
+    Session *session = context;
+    return run_agree(&session->run, load_checkpoint(session));
+}
+
+/* Tries the solver together with rank 0. */
+static TalusStatus follow_support(void *context)
+{
+    TalusProblem *problem;
+    return try_solver(context, &problem);
 }
 
 static void close_session(Session *session)
@@ -685,7 +718,7 @@ static TalusStatus run_rank(TalusComm *comm, void *context)
     session->run.comm = talus_comm_size(comm) > 1 ? comm : NULL;
     if (talus_comm_rank(comm) > 0) {
         talus_set_log(NULL, NULL); /* rank 0 logs the same */
-        run_follow(&session->run, &(RunMakers){follow_build, follow_load, session});
+        run_follow(&session->run, &(RunMakers){follow_build, follow_support, follow_load, session});
     } else {
         job->code = run_session(session, job->operands);
         run_order(&session->run, RUN_END);

@@ -100,6 +100,7 @@ void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info)
 typedef enum RunOrder {
     RUN_END,
     RUN_BUILD,
+    RUN_SUPPORT,
     RUN_LOAD,
     RUN_DIVIDE,
     RUN_STEP,
@@ -109,16 +110,16 @@ typedef enum RunOrder {
 
 /* Rank 0: tells the others what all ranks do next. Does nothing on one rank. */
 void run_order(const Run *run, RunOrder order);
-/* How a rank makes its world for RUN_BUILD and RUN_LOAD. */
+/* What a rank does for RUN_BUILD, RUN_SUPPORT and RUN_LOAD; all end with run_agree. */
 typedef struct RunMakers {
-    TalusStatus (*build)(void *context), (*load)(void *context);
+    TalusStatus (*build)(void *context), (*try_solver)(void *context), (*load)(void *context);
     void *context;
 } RunMakers;
 /* Other ranks: do what rank 0 orders, until the end or a failure, which is one of all ranks (run_agree). */
 void run_follow(Run *run, const RunMakers *make);
 /* Returns the status of this rank if it is a failure, else a failure if another rank has failed, which then prints why. */
 TalusStatus run_agree(const Run *run, TalusStatus status);
-/* Divides the world among the ranks. */
+/* Divides a world that every rank has as a whole, that of a checkpoint, among the ranks; one of a scene is divided already. */
 TalusStatus run_divide(Run *run);
 /* Makes one step towards the end of the run. */
 TalusStatus run_make_step(Run *run, TalusStepInfo *info);

@@ -53,9 +53,9 @@ static double compute_seconds(const RunShare *s)
 
 static void print_share(const char *name, const RunShare *s, FILE *out)
 {
-    fprintf(out, "  %-8s %10.0f %10.0f %10.2f %10.2f %10.2f %10.0f %10.1f\n", name, s->bodies,
-            s->contacts, compute_seconds(s), s->message_seconds, s->reduce_seconds, s->messages,
-            1e-6 * s->bytes);
+    fprintf(out, "  %-8s %10.0f %10.0f %10.2f %10.2f %10.2f %10.0f %10.1f %10.0f\n", name,
+            s->bodies, s->contacts, compute_seconds(s), s->message_seconds, s->reduce_seconds,
+            s->messages, 1e-6 * s->bytes, 1e-6 * s->peak_bytes);
 }
 
 /* Prints the ranks with the least and the most to compute. */
@@ -94,8 +94,8 @@ void run_print_shares(const Run *run, FILE *out)
     fprintf(out,
             "\nSteps by rank; halo and sums with waiting for others; imbalance of computing %.2f\n",
             imbalance(run->share, ranks));
-    fprintf(out, "  %-8s %10s %10s %10s %10s %10s %10s %10s\n", "rank", "bodies", "contacts",
-            "compute s", "halo s", "sums s", "messages", "MB sent");
+    fprintf(out, "  %-8s %10s %10s %10s %10s %10s %10s %10s %10s\n", "rank", "bodies", "contacts",
+            "compute s", "halo s", "sums s", "messages", "MB sent", "peak MB");
     if (ranks > ROWS)
         print_extremes(run->share, ranks, out);
     for (int r = 0; r < ranks && ranks <= ROWS; r++) {

@@ -1,4 +1,8 @@
-/* io/scene/scene_build.c - construction of a world from a scene. */
+/* io/scene/scene_build.c - construction of a world from a scene.
+ *
+ * On several ranks all of them read the scene and make the bodies of every entry, piece by piece; the world keeps those that
+ * the rank owns. What may fail on one rank alone, such as memory or a file, is followed by talus_comm_agree before the ranks
+ * next exchange. */
 #include "io/scene/scene_copies.h"
 #include "io/scene/scene_joint.h"
 #include "io/scene/scene_start.h"
@@ -16,6 +20,7 @@ enum { MOST_MATERIALS = 1000, PIECE_BODIES = 64 * BODY_GRAIN };
 /* A world under construction, and where the parts of the scene are in it. */
 typedef struct Builder {
     const TalusScene *scene; /* the copy that is being added */
+    TalusComm *comm;         /* NULL: one rank */
     TalusWorld *world;
     int copy;        /* number of this copy */
     TalusVec3 shift; /* where it stands, relative to copy 0, m */
@@ -28,9 +33,10 @@ typedef struct Builder {
     struct {
         int *material, *shape, *count;
         TalusBodyId *id;
-        int *slot,
-            *pending; /* [copies entries + 1]: first slot and first delayed batch of an entry */
-    } all;            /* arrays of all copies, one after the other */
+        /* [copies entries + 1]: bodies created before those of an entry; its first delayed batch */
+        uint64_t *created;
+        int *pending;
+    } all; /* arrays of all copies, one after the other */
 } Builder;
 
 /* ---- world and materials ---- */
@@ -88,6 +94,7 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
     def.max_iterations = (int)s->solver->max_iterations;
     def.solver = choice && choice->solver ? choice->solver : s->solver->name;
     def.on_miss = (TalusMissPolicy)s->solver->on_miss;
+    def.comm = b->comm;
     if (s->period)
         def.period = make_period(s->period);
     if (s->sleep) {
@@ -474,9 +481,10 @@ static TalusStatus add_entry(Builder *b, int entry)
     TalusBodyBatch batch;
     Forms forms = {0};
     EntryBodies g = {.body = body, .forms = &forms, .entry = entry};
-    TALUS_TRY(talus_scene_entry_shape(b->scene, body, 0, &shape));
-    TALUS_TRY(fill_batch(b, body, shape, &batch));
-    TalusStatus status = prepare_entry(b, shape, &forms, &g);
+    TalusStatus status = talus_scene_entry_shape(b->scene, body, 0, &shape);
+    TALUS_THEN(status, fill_batch(b, body, shape, &batch));
+    TALUS_THEN(status, prepare_entry(b, shape, &forms, &g));
+    status = talus_comm_agree(b->comm, status);
     b->count[entry] = g.places.count;
     for (int form = 0; status == TALUS_OK && form < g.places.forms; form++)
         status = add_form_bodies(b, &g, form, &batch);
@@ -528,7 +536,7 @@ static TalusStatus add_probe(Builder *b, const char *suffix, const SceneProbe *p
     }
     char *name;
     int index;
-    TALUS_TRY(talus_scene_join_texts(probe->name, suffix, &name));
+    TALUS_TRY(talus_comm_agree(b->comm, talus_scene_join_texts(probe->name, suffix, &name)));
     def.name = name;
     TalusStatus status =
         talus_json_error_at(probe->json, talus_world_add_probe(b->world, &def, &index));
@@ -546,22 +554,21 @@ static TalusStatus allocate_arrays(Builder *b, const TalusScene *s)
     TALUS_TRY(TALUS_ALLOC(b->all.shape, copies * (size_t)s->shapes.count, "scene"));
     TALUS_TRY(TALUS_ALLOC(b->all.id, entries, "scene"));
     TALUS_TRY(TALUS_ALLOC(b->all.count, entries, "scene"));
-    TALUS_TRY(TALUS_ALLOC(b->all.slot, entries + 1, "scene"));
+    TALUS_TRY(TALUS_ALLOC(b->all.created, entries + 1, "scene"));
     return TALUS_ALLOC(b->all.pending, entries + 1, "scene");
 }
 
-/* Returns the extent along each axis of the bodies in the world, delayed ones included; planes count with their points,
- * so that four walls and what is between them have the extent of the box. */
-static TalusVec3 find_extent(const TalusWorld *world)
+/* Sets *width to the extent along each axis of the bodies in the world, delayed ones included; planes count with their
+ * points, so that four walls and what is between them have the extent of the box. */
+static TalusStatus find_extent(const TalusWorld *world, TalusVec3 *width)
 {
     TalusSurvey survey;
-    talus_world_survey(world, &survey);
+    TALUS_TRY(talus_world_survey(world, &survey));
     TalusAabb box = talus_aabb_join(survey.moving_bounds, survey.fixed_bounds);
-    for (int i = 0; i < world->bodies.counts.slots; i++)
-        box =
-            talus_aabb_join(box, (TalusAabb){world->bodies.position[i], world->bodies.position[i]});
-    TalusVec3 width = talus_sub(box.hi, box.lo);
-    return talus_vec3(fmax(width.x, 0.0), fmax(width.y, 0.0), fmax(width.z, 0.0));
+    box = talus_aabb_join(box, survey.centres);
+    TalusVec3 d = talus_sub(box.hi, box.lo);
+    *width = talus_vec3(fmax(d.x, 0.0), fmax(d.y, 0.0), fmax(d.z, 0.0));
+    return TALUS_OK;
 }
 
 /* Makes copy k of the scene the one that is being added. Tables that an earlier copy has as well are shared with it. */
@@ -572,7 +579,7 @@ static TalusStatus begin_copy(Builder *b, const TalusScene *scene, int k)
     b->scene = talus_scene_copy(scene, k);
     b->copy = k;
     if (k == 1)
-        b->width = find_extent(b->world);
+        TALUS_TRY(find_extent(b->world, &b->width));
     b->shift = talus_scene_copy_shift(scene, k, b->width);
     b->shape = b->all.shape + shapes * scene->shapes.count;
     b->material = b->all.material + materials * scene->materials.count;
@@ -585,8 +592,9 @@ static TalusStatus begin_copy(Builder *b, const TalusScene *scene, int k)
             scene->copies->json, 0,
             "copies up to number %d have more than %d different materials in all", k,
             MOST_MATERIALS);
-    TALUS_TRY(add_materials(b));
-    return add_pairs(b);
+    TalusStatus status = add_materials(b);
+    TALUS_THEN(status, add_pairs(b));
+    return talus_comm_agree(b->comm, status);
 }
 
 /* Adds bodies, joints, emitters and probes of the copy that is being added. */
@@ -595,7 +603,7 @@ static TalusStatus add_copy(Builder *b, const TalusScene *scene)
     const TalusScene *s = b->scene;
     for (int i = 0, entry = b->copy * s->bodies.count; i < s->bodies.count; i++, entry++) {
         TALUS_TRY(add_entry(b, i));
-        b->all.slot[entry + 1] = b->world->bodies.counts.slots;
+        b->all.created[entry + 1] = b->world->bodies.counts.created;
         b->all.pending[entry + 1] = b->world->sources.pendings;
     }
     char suffix[TALUS_SCENE_SUFFIX_BYTES];
@@ -609,12 +617,14 @@ static TalusStatus add_copy(Builder *b, const TalusScene *scene)
     return TALUS_OK;
 }
 
-/* Makes the world and all in it, then checks its start (scene_start.c). */
+/* Makes the world and all in it, then checks its start (scene_start.c). Ranks deal the bodies in space first: those that a
+ * rank has in blocks of numbers all over the world have neighbours almost everywhere. */
 static TalusStatus build_world(Builder *b, const TalusScene *scene, const TalusSceneChoice *choice)
 {
     b->scene = scene;
-    TALUS_TRY(allocate_arrays(b, scene));
-    TALUS_TRY(create_world(b, choice));
+    TalusStatus status = allocate_arrays(b, scene);
+    TALUS_THEN(status, create_world(b, choice));
+    TALUS_TRY(talus_comm_agree(b->comm, status));
     for (int k = 0; k < talus_scene_copy_count(scene); k++) {
         TALUS_TRY(talus_scene_name_copy(k, begin_copy(b, scene, k)));
         TALUS_TRY(talus_scene_name_copy(k, add_copy(b, scene)));
@@ -626,9 +636,10 @@ static TalusStatus build_world(Builder *b, const TalusScene *scene, const TalusS
         TALUS_TRY(talus_json_error_at(sink->json,
                                       talus_world_add_sink(b->world, sink->axis, sink->below)));
     }
+    TALUS_TRY(talus_ranks_balance(b->world));
     SceneStart start = {.scene = scene,
                         .world = b->world,
-                        .slot = b->all.slot,
+                        .created = b->all.created,
                         .pending = b->all.pending,
                         .count = b->all.count,
                         .allow_overlap = choice && choice->allow_overlap};
@@ -638,13 +649,13 @@ static TalusStatus build_world(Builder *b, const TalusScene *scene, const TalusS
 TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *choice,
                               TalusWorld **out)
 {
-    Builder b = {0};
+    Builder b = {.comm = choice && talus_comm_size(choice->comm) > 1 ? choice->comm : NULL};
     TalusStatus status = build_world(&b, scene, choice);
     if (status != TALUS_OK) {
         talus_world_destroy(b.world);
         b.world = NULL;
     }
     *out = b.world;
-    TALUS_RELEASE(b.all.material, b.all.shape, b.all.id, b.all.count, b.all.slot, b.all.pending);
+    TALUS_RELEASE(b.all.material, b.all.shape, b.all.id, b.all.count, b.all.created, b.all.pending);
     return status;
 }

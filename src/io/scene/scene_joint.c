@@ -3,6 +3,7 @@
 #include "io/scene/scene_types.h"
 
 #include "base/memory.h"
+#include "world/state.h"
 
 #include <string.h>
 
@@ -158,7 +159,9 @@ TalusStatus talus_scene_add_joints(const SceneJointPlace *place, TalusWorld *wor
         TALUS_TRY(find_joint_body(place, j, 0, &def.a));
         TALUS_TRY(find_joint_body(place, j, 1, &def.b));
         char *name;
-        TALUS_TRY(talus_scene_join_texts(j->def.name, j->def.name[0] ? place->suffix : "", &name));
+        TALUS_TRY(talus_comm_agree(
+            world->ranks.comm,
+            talus_scene_join_texts(j->def.name, j->def.name[0] ? place->suffix : "", &name)));
         def.name = name;
         TalusStatus status = talus_json_error_at(j->json, talus_world_add_joint(world, &def, NULL));
         talus_release(name);

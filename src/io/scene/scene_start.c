@@ -42,12 +42,12 @@ enum { NAME_BYTES = 160, LOCATION_BYTES = 1024, EMITTER_TRIES = 64 };
 /* ---- names of bodies ---- */
 
 /* Returns the index, among those of all copies, of the entry of `bodies` that a body comes from. */
-static int find_entry_index(const SceneStart *s, TalusBodyRef who)
+static int find_entry_index(const SceneStart *s, const TalusSurveyBody *body)
 {
-    const int *first = who.pending < 0 ? s->slot : s->pending;
-    int at = who.pending < 0 ? who.index : who.pending, entry = 0;
-    int all = talus_scene_copy_count(s->scene) * s->scene->bodies.count;
-    while (entry + 1 < all && first[entry + 1] <= at)
+    int all = talus_scene_copy_count(s->scene) * s->scene->bodies.count, entry = 0;
+    const int batch = body->who.pending;
+    while (entry + 1 < all &&
+           (batch < 0 ? s->created[entry + 1] < body->number : s->pending[entry + 1] <= batch))
         entry++;
     return entry;
 }
@@ -60,42 +60,41 @@ static const SceneBody *get_entry(const SceneStart *s, int entry)
 }
 
 /* Returns the index in the file of the entry that a body comes from. */
-static int entry_in_file(const SceneStart *s, TalusBodyRef who)
+static int entry_in_file(const SceneStart *s, const TalusSurveyBody *body)
 {
-    return find_entry_index(s, who) % s->scene->bodies.count;
+    return find_entry_index(s, body) % s->scene->bodies.count;
 }
 
-/* Returns the index of a body among those of its entry, in the order of slots or of batches. */
-static int number_in_entry(const SceneStart *s, TalusBodyRef who)
+/* Returns the index of a body among those of its entry, in the order of numbers or of batches. */
+static int number_in_entry(const SceneStart *s, const TalusSurveyBody *body)
 {
-    int entry = find_entry_index(s, who), number = who.index;
-    if (who.pending < 0)
-        return number - s->slot[entry];
-    for (int k = s->pending[entry]; k < who.pending; k++)
+    int entry = find_entry_index(s, body), number = body->who.index;
+    if (body->who.pending < 0)
+        return (int)(body->number - 1 - s->created[entry]);
+    for (int k = s->pending[entry]; k < body->who.pending; k++)
         number += s->world->sources.pending[k].batch.count;
     return number;
 }
 
 /* Writes a body's shape, the name of its entry if given, and its number if the entry has several: sphere "grains" 17 */
-static void write_body_name(const SceneStart *s, TalusBodyRef who, char text[NAME_BYTES])
+static void write_body_name(const SceneStart *s, const TalusSurveyBody *body, char text[NAME_BYTES])
 {
-    TalusSurveyBody body = talus_survey_body(s->world, who);
-    int entry = find_entry_index(s, who);
+    int entry = find_entry_index(s, body);
     const SceneBody *given = get_entry(s, entry);
     char shown[TALUS_JSON_PRINTABLE_BYTES], number[24] = "", copy[24] = "";
     if (s->count[entry] > 1)
-        snprintf(number, sizeof number, " %d", number_in_entry(s, who));
+        snprintf(number, sizeof number, " %d", number_in_entry(s, body));
     if (talus_scene_copy_count(s->scene) > 1)
         snprintf(copy, sizeof copy, " of copy %d", entry / s->scene->bodies.count);
-    snprintf(text, NAME_BYTES, "%s%s%s%s%s%s", talus_shape_name(body.shape->def.kind),
+    snprintf(text, NAME_BYTES, "%s%s%s%s%s%s", talus_shape_name(body->shape->def.kind),
              given->name ? " \"" : "", given->name ? talus_json_printable(given->name, shown) : "",
              given->name ? "\"" : "", number, copy);
 }
 
 /* Returns the JSON object of the entry that a body comes from, to locate messages. */
-static const TalusJson *entry_json(const SceneStart *s, TalusBodyRef who)
+static const TalusJson *entry_json(const SceneStart *s, const TalusSurveyBody *body)
 {
-    return get_entry(s, find_entry_index(s, who))->json;
+    return get_entry(s, find_entry_index(s, body))->json;
 }
 
 static void warn_at(const TalusJson *json, const char *id, const char *format, ...)
@@ -114,18 +113,17 @@ static void warn_at(const TalusJson *json, const char *id, const char *format, .
 
 /* The worst overlap, that of the largest depth over size, at the start or of arrivals. */
 typedef struct Overlap {
-    TalusBodyRef a, b; /* the two bodies; a moves */
-    double depth;      /* m */
-    double size;       /* size of the smaller body, or of a if b is fixed, m */
-    double time;       /* time of arrival, s; 0 at the start */
+    TalusSurveyBody a, b; /* the two bodies; a moves */
+    double depth;         /* m */
+    double size;          /* size of the smaller body, or of a if b is fixed, m */
+    double time;          /* time of arrival, s; 0 at the start */
     int pairs; /* number of pairs that overlap at the start; 1 for arrivals or inside meshes */
 } Overlap;
 
 /* Returns the words for Overlap.size: "radius" of a sphere, else "least half width". */
-static const char *size_words(const SceneStart *s, const Overlap *o)
+static const char *size_words(const Overlap *o)
 {
-    TalusSurveyBody a = talus_survey_body(s->world, o->a), b = talus_survey_body(s->world, o->b);
-    const TalusSurveyBody *small = !b.fixed && b.size == o->size ? &b : &a;
+    const TalusSurveyBody *small = !o->b.fixed && o->b.size == o->size ? &o->b : &o->a;
     bool sphere = small->shape->def.kind == TALUS_SHAPE_SPHERE;
     return sphere ? "radius" : "least half width";
 }
@@ -134,10 +132,10 @@ static const char *size_words(const SceneStart *s, const Overlap *o)
 static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, size_t size)
 {
     char a[NAME_BYTES], b[NAME_BYTES], when[48] = "", many[48] = "";
-    TalusVec3 x = talus_survey_body(s->world, o->a).position;
-    bool mesh = talus_survey_body(s->world, o->b).shape->def.kind == TALUS_SHAPE_MESH;
-    write_body_name(s, o->a, a);
-    write_body_name(s, o->b, b);
+    TalusVec3 x = o->a.position;
+    bool mesh = o->b.shape->def.kind == TALUS_SHAPE_MESH;
+    write_body_name(s, &o->a, a);
+    write_body_name(s, &o->b, b);
     if (o->time > 0.0)
         snprintf(when, sizeof when, " when it arrives at t = %g s", o->time);
     if (o->pairs > 1)
@@ -145,8 +143,8 @@ static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, 
     snprintf(
         text, size,
         "%s at (%.4g, %.4g, %.4g) overlaps %s of bodies[%d]%s by %.3g m, %.3g times the %s %.3g m%s%s",
-        a, x.x, x.y, x.z, b, entry_in_file(s, o->b), when, o->depth, o->depth / o->size,
-        size_words(s, o), o->size, mesh && o->depth > o->size ? " (a closed mesh is solid)" : "",
+        a, x.x, x.y, x.z, b, entry_in_file(s, &o->b), when, o->depth, o->depth / o->size,
+        size_words(o), o->size, mesh && o->depth > o->size ? " (a closed mesh is solid)" : "",
         many);
 }
 
@@ -161,22 +159,24 @@ static TalusStatus judge_overlap(const SceneStart *s, const Overlap *o)
     describe_overlap(s, o, text, sizeof text);
     if (ratio > limit && !s->allow_overlap)
         return talus_json_fail(
-            entry_json(s, o->a), 0,
+            entry_json(s, &o->a), 0,
             "%s; more than %g is refused: move the bodies apart, or allow it with "
             "\"max_overlap\": %.2g",
             text, limit, 1.1 * ratio);
     if (ratio > limit)
-        warn_at(entry_json(s, o->a), "scene.overlap", "%s; a run refuses more than %g", text,
+        warn_at(entry_json(s, &o->a), "scene.overlap", "%s; a run refuses more than %g", text,
                 limit);
     else
-        warn_at(entry_json(s, o->a), "scene.overlap", "%s", text);
+        warn_at(entry_json(s, &o->a), "scene.overlap", "%s", text);
     return TALUS_OK;
 }
 
 /* Adds a location in the scene to an error of the overlap search, which has none: that of the key `period` if given,
- * else of the scene. */
+ * else of the scene. No effect on an error of another rank, which locates it. */
 static TalusStatus locate_detection_error(const SceneStart *s, TalusStatus status)
 {
+    if (status == TALUS_ERR_CANCELLED)
+        return status;
     return talus_json_error_at(s->scene->period ? s->scene->period->json : s->scene->json, status);
 }
 
@@ -187,11 +187,9 @@ static TalusStatus check_overlap(const SceneStart *s)
     TALUS_TRY(locate_detection_error(s, talus_world_worst_overlap(s->world, &worst)));
     if (!(worst.depth > 0.0))
         return TALUS_OK;
-    Overlap o = {.a = {-1, talus_slot_of(s->world, worst.a)},
-                 .b = {-1, talus_slot_of(s->world, worst.b)},
-                 .depth = worst.depth,
-                 .size = worst.size,
-                 .pairs = worst.pairs};
+    Overlap o = {.depth = worst.depth, .size = worst.size, .pairs = worst.pairs};
+    TALUS_TRY(talus_survey_find(s->world, worst.a, &o.a));
+    TALUS_TRY(talus_survey_find(s->world, worst.b, &o.b));
     return judge_overlap(s, &o);
 }
 
@@ -215,7 +213,7 @@ static void check_step(const SceneStart *s, const TalusSurvey *v)
     char name[NAME_BYTES];
     if (!(h > step_warning * fall))
         return;
-    write_body_name(s, v->thinnest.who, name);
+    write_body_name(s, &v->thinnest, name);
     warn_at(
         talus_json_get_or_self(s->scene->json, "step"), "scene.step",
         "h = %.3g s is %.3g times sqrt(d/g) = %.3g s of the width %.3g m of %s: bodies fall %.3g of it in a "
@@ -239,16 +237,16 @@ static void check_sizes(const SceneStart *s, const TalusSurvey *v)
     char small[NAME_BYTES], large[NAME_BYTES];
     double g = talus_norm(talus_world_gravity(s->world)),
            ratio = v->largest.radius / v->smallest.radius;
-    write_body_name(s, v->smallest.who, small);
-    write_body_name(s, v->largest.who, large);
+    write_body_name(s, &v->smallest, small);
+    write_body_name(s, &v->largest, large);
     if (ratio > ratio_warning)
         warn_at(
-            entry_json(s, v->largest.who), "scene.sizes",
+            entry_json(s, &v->largest), "scene.sizes",
             "%s has the radius %.3g m, %.3g times that of %s of bodies[%d], %.3g m; sizes are in m",
-            large, v->largest.radius, ratio, small, entry_in_file(s, v->smallest.who),
+            large, v->largest.radius, ratio, small, entry_in_file(s, &v->smallest),
             v->smallest.radius);
     else if (v->largest.radius > width_warning && g > 1.0 && g <= gravity_warning)
-        warn_at(entry_json(s, v->largest.who), "scene.sizes",
+        warn_at(entry_json(s, &v->largest), "scene.sizes",
                 "%s has the radius %.3g m; sizes are in m", large, v->largest.radius);
 }
 
@@ -259,13 +257,13 @@ static void check_masses(const SceneStart *s, const TalusSurvey *v)
     double ratio = v->heaviest.mass / v->lightest.mass;
     if (!(ratio > mass_warning))
         return;
-    write_body_name(s, v->lightest.who, light);
-    write_body_name(s, v->heaviest.who, heavy);
+    write_body_name(s, &v->lightest, light);
+    write_body_name(s, &v->heaviest, heavy);
     warn_at(
-        entry_json(s, v->heaviest.who), "scene.masses",
+        entry_json(s, &v->heaviest), "scene.masses",
         "%s has %.3g kg, %.3g times as much as %s of bodies[%d], %.3g kg: contacts between such bodies take "
         "many iterations",
-        heavy, v->heaviest.mass, ratio, light, entry_in_file(s, v->lightest.who), v->lightest.mass);
+        heavy, v->heaviest.mass, ratio, light, entry_in_file(s, &v->lightest), v->lightest.mass);
 }
 
 /* True if a density is improbable. Densities up to 1 are accepted, since 1 is common where units do not matter. */
@@ -303,40 +301,56 @@ static void check_speed(const SceneStart *s, const TalusSurvey *v)
     char name[NAME_BYTES];
     if (!(speed * h > speed_warning * 2.0 * v->fastest.size))
         return;
-    write_body_name(s, v->fastest.who, name);
-    warn_at(entry_json(s, v->fastest.who), "scene.speed",
+    write_body_name(s, &v->fastest, name);
+    warn_at(entry_json(s, &v->fastest), "scene.speed",
             "%s has %.3g m/s and moves %.3g m in a step, %.3g times its width", name, speed,
             speed * h, 0.5 * speed * h / v->fastest.size);
 }
 
 /* ---- positions ---- */
 
-/* Context of check_mesh. */
-typedef struct MeshCheck {
-    const SceneStart *start;
-    const TalusSurvey *survey;
-    bool warned;
-} MeshCheck;
+/* A search for a mesh of an unusual width. */
+typedef struct MeshSearch {
+    double body;           /* m: width of the largest body that moves */
+    TalusSurveyFind first; /* of such meshes */
+} MeshSearch;
 
-/* For talus_survey_each: warns about the first mesh that is more than mesh_warning times as wide as the largest moving
- * body, or less than half as wide. */
-static void check_mesh(void *context, const TalusSurveyBody *b)
+/* Returns the largest extent of a mesh. */
+static double mesh_width(const TalusShape *mesh)
 {
-    MeshCheck *c = context;
-    if (c->warned || b->shape->def.kind != TALUS_SHAPE_MESH)
+    TalusVec3 d = talus_sub(mesh->box.hi, mesh->box.lo);
+    return fmax(d.x, fmax(d.y, d.z));
+}
+
+/* For talus_survey_each: finds the first mesh that is more than mesh_warning times as wide as the largest moving body, or
+ * less than half as wide. */
+static void find_mesh(void *context, const TalusSurveyBody *b)
+{
+    MeshSearch *m = context;
+    if (b->shape->def.kind != TALUS_SHAPE_MESH)
         return;
-    TalusVec3 d = talus_sub(b->shape->box.hi, b->shape->box.lo);
-    double width = fmax(d.x, fmax(d.y, d.z)), body = 2.0 * c->survey->largest.radius;
+    double width = mesh_width(b->shape);
+    if (width > mesh_warning * m->body || width < 0.5 * m->body)
+        talus_survey_take(&m->first, 0.0, b);
+}
+
+/* Warns about the first mesh of an unusual width. */
+static TalusStatus check_meshes(const SceneStart *s, const TalusSurvey *v)
+{
+    MeshSearch m = {.body = 2.0 * v->largest.radius};
     char name[NAME_BYTES];
-    c->warned = width > mesh_warning * body || width < 0.5 * body;
-    if (!c->warned)
-        return;
-    write_body_name(c->start, b->who, name);
+    talus_survey_each(s->world, find_mesh, &m);
+    TALUS_TRY(talus_survey_share(s->world, &m.first));
+    if (!m.first.any)
+        return TALUS_OK;
+    const double width = mesh_width(m.first.body.shape);
+    write_body_name(s, &m.first.body, name);
     warn_at(
-        entry_json(c->start, b->who), "scene.mesh",
+        entry_json(s, &m.first.body), "scene.mesh",
         "%s is %.3g m wide, %.3g times the largest body that moves (%.3g m): files of triangles have no "
         "unit, `scale` gives one (0.001 for mm)",
-        name, width, width / body, body);
+        name, width, width / m.body, m.body);
+    return TALUS_OK;
 }
 
 /* Warns if bodies start beside or beyond the fixed bodies that should hold them. */
@@ -348,11 +362,11 @@ static TalusStatus check_strays(const SceneStart *s)
     if (strays.count == 0)
         return TALUS_OK;
     TalusVec3 x = strays.first.position;
-    write_body_name(s, strays.first.who, name);
+    write_body_name(s, &strays.first, name);
     if (strays.count > 1)
         snprintf(more, sizeof more, "; so do %d bodies in all", strays.count);
-    warn_at(entry_json(s, strays.first.who), "scene.outside",
-            "%s at (%.4g, %.4g, %.4g) starts %s%s", name, x.x, x.y, x.z,
+    warn_at(entry_json(s, &strays.first), "scene.outside", "%s at (%.4g, %.4g, %.4g) starts %s%s",
+            name, x.x, x.y, x.z,
             strays.held ? "beside the fixed bodies that almost all others start between"
                         : "beyond everything fixed, with nothing below it, and falls for ever",
             more);
@@ -378,30 +392,33 @@ static TalusStatus check_emitter(const SceneStart *s, int i)
 }
 
 /* Warns if the k-th body of a joint is not fixed and its centre is far from the point `at` where the joint holds it. */
-static void check_arm(const SceneStart *s, const SceneJoint *j, int k, TalusVec3 at)
+static TalusStatus check_arm(const SceneStart *s, const SceneJoint *j, int k, TalusVec3 at)
 {
     char name[NAME_BYTES];
     int entry = talus_scene_find_joint_entry(s->scene, j, k);
-    TalusSurveyBody body = talus_survey_body(s->world, (TalusBodyRef){-1, s->slot[entry]});
+    TalusSurveyBody body;
+    TALUS_TRY(talus_survey_find(s->world, (TalusBodyId){s->created[entry] + 1}, &body));
     double distance = talus_norm(talus_sub(body.position, at));
     if (body.fixed || !(distance > arm_warning * body.radius))
-        return;
-    write_body_name(s, body.who, name);
+        return TALUS_OK;
+    write_body_name(s, &body, name);
     warn_at(j->json, "scene.joint",
             "it holds %s %.3g m from its centre, %.3g times its radius %.3g m", name, distance,
             distance / body.radius, body.radius);
+    return TALUS_OK;
 }
 
 /* Calls check_arm for all bodies of all joints. */
-static void check_joints(const SceneStart *s)
+static TalusStatus check_joints(const SceneStart *s)
 {
     const SceneJoint *joints = (const SceneJoint *)s->scene->joints.items;
     for (int i = 0; i < s->scene->joints.count; i++)
         for (int k = 0; k < joints[i].bodies.count; k++) {
             bool line = talus_json_get(joints[i].json, "to") != NULL;
-            check_arm(s, &joints[i], k,
-                      line && k == 1 ? joints[i].def.point_b : joints[i].def.point);
+            TALUS_TRY(check_arm(s, &joints[i], k,
+                                line && k == 1 ? joints[i].def.point_b : joints[i].def.point));
         }
+    return TALUS_OK;
 }
 
 TalusStatus talus_scene_check_start(const SceneStart *s)
@@ -409,19 +426,18 @@ TalusStatus talus_scene_check_start(const SceneStart *s)
     TalusSurvey survey;
     TALUS_TRY(check_overlap(s));
     TALUS_TRY(check_arrivals(s));
-    talus_world_survey(s->world, &survey);
+    TALUS_TRY(talus_world_survey(s->world, &survey));
     check_gravity(s);
     check_densities(s);
     if (survey.moving > 0) {
-        MeshCheck meshes = {s, &survey, false};
         check_step(s, &survey);
         check_sizes(s, &survey);
         check_masses(s, &survey);
         check_speed(s, &survey);
-        talus_survey_each(s->world, check_mesh, &meshes);
+        TALUS_TRY(check_meshes(s, &survey));
     }
     TALUS_TRY(check_strays(s));
-    check_joints(s);
+    TALUS_TRY(check_joints(s));
     for (int i = 0; i < s->scene->emitters.count; i++)
         TALUS_TRY(check_emitter(s, i));
     return TALUS_OK;

@@ -259,8 +259,8 @@ static TalusStatus exclude_bodies(TalusWorld *world, const TalusJointDef *def)
 /* On several ranks: gets copies of all bodies that check_def and attach_to_bodies look at. */
 static TalusStatus fetch_bodies_of(TalusWorld *world, const TalusJointDef *def)
 {
-    const TalusBodyId more[2] = {def ? def->a : (TalusBodyId){0}, def ? def->b : (TalusBodyId){0}};
-    return talus_joints_fetch_bodies(world, more);
+    const TalusBodyId both[2] = {def ? def->a : (TalusBodyId){0}, def ? def->b : (TalusBodyId){0}};
+    return talus_joints_fetch_bodies(world, both);
 }
 
 /* Wakes a body; 0: the fixed world. All ranks call this together. */

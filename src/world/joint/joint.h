@@ -198,9 +198,9 @@ void talus_projection_destroy(struct TalusProjection *projection);
 /* ---- joint_ranks.c: a world on several ranks; a whole world has all bodies, and these do nothing ---- */
 /* Sets jointed[slot] to 1 for this rank's bodies that have joints. */
 void talus_joints_mark_own(const TalusWorld *world, uint8_t *jointed);
-/* Between steps: gets copies of the jointed bodies of other ranks and, unless NULL, of two more; all ranks call this
- * together. */
-TalusStatus talus_joints_fetch_bodies(TalusWorld *world, const TalusBodyId more[2]);
+/* Between steps: gets copies of the jointed bodies of other ranks; only != NULL: of these two bodies in place of them. All
+ * ranks call this together. */
+TalusStatus talus_joints_fetch_bodies(TalusWorld *world, const TalusBodyId only[2]);
 /* After bodies have moved: renews poses and velocities of the copies of jointed bodies in the halo. */
 TalusStatus talus_joints_renew_copies(TalusWorld *world);
 

@@ -34,16 +34,17 @@ static int compare_slots(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lists the slots, each once, of the bodies of joints, and of `more` if it is not NULL, that this rank owns. */
-static TalusStatus list_own(TalusWorld *world, const TalusBodyId more[2])
+/* Lists the slots, each once, of the bodies of joints that this rank owns; only != NULL: of these two bodies. */
+static TalusStatus list_own(TalusWorld *world, const TalusBodyId only[2])
 {
     TalusJointExchange *x = &world->joints.exchange;
     const TalusJoints *joints = &world->joints;
+    const int pairs = only ? 1 : joints->count;
     int listed = 0;
-    TALUS_TRY(TALUS_GROW(x->own, 2 * (size_t)joints->count + 2, 0, "jointed bodies"));
-    for (int i = 0; i < joints->count + (more != NULL); i++) {
-        const TalusJointDef *def = i < joints->count ? &joints->joint[i].def : NULL;
-        const TalusBodyId id[2] = {def ? def->a : more[0], def ? def->b : more[1]};
+    TALUS_TRY(TALUS_GROW(x->own, 2 * (size_t)pairs + 2, 0, "jointed bodies"));
+    for (int i = 0; i < pairs; i++) {
+        const TalusJointDef *def = only ? NULL : &joints->joint[i].def;
+        const TalusBodyId id[2] = {def ? def->a : only[0], def ? def->b : only[1]};
         for (int k = 0; k < 2; k++) {
             const int slot = talus_slot_of(world, id[k]);
             if (slot >= 0)
@@ -60,12 +61,12 @@ static TalusStatus list_own(TalusWorld *world, const TalusBodyId more[2])
 }
 
 /* Writes the records of the listed bodies to TalusRanks.out, and one message with them to each other rank. */
-static TalusStatus pack_own(TalusWorld *world, const TalusBodyId more[2], TalusMessage *message)
+static TalusStatus pack_own(TalusWorld *world, const TalusBodyId only[2], TalusMessage *message)
 {
     TalusJointExchange *x = &world->joints.exchange;
     TalusRanks *ranks = &world->ranks;
     TalusBodyRecord record;
-    TALUS_TRY(list_own(world, more));
+    TALUS_TRY(list_own(world, only));
     const size_t bytes = (size_t)x->own_bodies * sizeof record;
     TALUS_TRY(TALUS_GROW(ranks->out, bytes + 1, 0, "messages"));
     for (int k = 0; k < x->own_bodies; k++) {
@@ -78,14 +79,14 @@ static TalusStatus pack_own(TalusWorld *world, const TalusBodyId more[2], TalusM
     return TALUS_OK;
 }
 
-/* Brings the jointed bodies of all other ranks, and `more`, to the inbox. */
-static TalusStatus gather_bodies(TalusWorld *world, const TalusBodyId more[2])
+/* Brings the jointed bodies of all other ranks, or these two alone, to the inbox. */
+static TalusStatus gather_bodies(TalusWorld *world, const TalusBodyId only[2])
 {
     TalusRanks *ranks = &world->ranks;
     const int others = talus_comm_size(ranks->comm) - 1;
     TalusMessage *message;
     TalusStatus status = TALUS_ALLOC(message, (size_t)others, "messages");
-    TALUS_THEN(status, pack_own(world, more, message));
+    TALUS_THEN(status, pack_own(world, only, message));
     status = talus_comm_agree(ranks->comm, status);
     TALUS_THEN(status, talus_comm_route(ranks->comm, message, others, &ranks->inbox));
     talus_release(message);
@@ -116,11 +117,11 @@ static TalusStatus place_copies(TalusWorld *world)
     return talus_ranks_index_copies(world, begin, count);
 }
 
-TalusStatus talus_joints_fetch_bodies(TalusWorld *world, const TalusBodyId more[2])
+TalusStatus talus_joints_fetch_bodies(TalusWorld *world, const TalusBodyId only[2])
 {
-    if (!talus_world_is_dealt(world) || (world->joints.count == 0 && !more))
+    if (!talus_world_is_dealt(world) || (world->joints.count == 0 && !only))
         return TALUS_OK;
-    TALUS_TRY(gather_bodies(world, more));
+    TALUS_TRY(gather_bodies(world, only));
     return talus_comm_agree(world->ranks.comm, place_copies(world));
 }
 

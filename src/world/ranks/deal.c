@@ -270,12 +270,11 @@ typedef struct Parcels {
     Sorted bodies, contacts;
 } Parcels;
 
-static TalusStatus append(Deal *d, size_t *used, const void *data, size_t bytes)
+/* Appends to the messages, which have the capacity. */
+static void append(Deal *d, size_t *used, const void *data, size_t bytes)
 {
-    TALUS_TRY(TALUS_GROW(d->ranks->out, *used + bytes, *used, "messages"));
     memcpy(d->ranks->out + *used, data, bytes);
     *used += bytes;
-    return TALUS_OK;
 }
 
 /* Returns the target of an own free body; -1: it is not free. */
@@ -376,51 +375,81 @@ static void release_parcels(Parcels *p)
 }
 
 /* Appends contact i of the list, or of those that wait for one. */
-static TalusStatus append_contact(Deal *d, int i, size_t *used)
+static void append_contact(Deal *d, int i, size_t *used)
 {
     TalusContactRecord record;
     if (d->ranks->moved)
-        return append(d, used, &d->ranks->contact[i], sizeof record);
-    pack_contact(d, talus_world_contacts(d->world), i, &record);
-    return append(d, used, &record, sizeof record);
+        record = d->ranks->contact[i];
+    else
+        pack_contact(d, talus_world_contacts(d->world), i, &record);
+    append(d, used, &record, sizeof record);
+}
+
+/* Returns what a target gets. */
+static Parcel parcel_of(const Parcels *p, int target)
+{
+    const int32_t *body = p->bodies.start + target, *contact = p->contacts.start + target;
+    return (Parcel){body[1] - body[0], contact[1] - contact[0]};
 }
 
 /* Appends what a target gets. */
-static TalusStatus append_parcel(Deal *d, const Parcels *p, int target, size_t *used)
+static void append_parcel(Deal *d, const Parcels *p, int target, size_t *used)
 {
     const int32_t *body = p->bodies.start + target, *contact = p->contacts.start + target;
-    const Parcel parcel = {body[1] - body[0], contact[1] - contact[0]};
+    const Parcel parcel = parcel_of(p, target);
     const size_t start = *used;
-    TALUS_TRY(append(d, used, &parcel, sizeof parcel));
+    append(d, used, &parcel, sizeof parcel);
     for (int k = body[0]; k < body[1]; k++) {
         TalusBodyRecord record;
         talus_body_pack(d->world, p->bodies.item[k], &record);
-        TALUS_TRY(append(d, used, &record, sizeof record));
+        append(d, used, &record, sizeof record);
     }
     for (int k = contact[0]; k < contact[1]; k++)
-        TALUS_TRY(append_contact(d, p->contacts.item[k], used));
+        append_contact(d, p->contacts.item[k], used);
     d->message[d->messages++] = (TalusMessage){NULL, *used - start, d->target[target]};
-    return TALUS_OK;
+}
+
+/* True if the target gets a message. only >= 0: nobody but that rank does. */
+static bool is_sent(const Deal *d, int target, int only)
+{
+    return only < 0 || d->target[target] == only;
+}
+
+/* Packs all messages, in memory of their length: these may be all bodies. */
+static TalusStatus pack_parcels(Deal *d, int only)
+{
+    Parcels parcels = {0};
+    size_t bytes = 1, used = 0;
+    TalusStatus status = sort_parcels(d, &parcels);
+    for (int t = 0; t < d->targets && status == TALUS_OK; t++) {
+        const Parcel parcel = parcel_of(&parcels, t);
+        if (is_sent(d, t, only))
+            bytes += sizeof parcel + (size_t)parcel.bodies * sizeof(TalusBodyRecord) +
+                     (size_t)parcel.contacts * sizeof(TalusContactRecord);
+    }
+    TALUS_THEN(status, TALUS_GROW(d->ranks->out, bytes, 0, "messages"));
+    for (int t = 0; t < d->targets && status == TALUS_OK; t++)
+        if (is_sent(d, t, only))
+            append_parcel(d, &parcels, t, &used);
+    release_parcels(&parcels);
+    return status;
 }
 
 /* Sends all bodies to their owners, this rank's to itself, and with them their contacts. only >= 0: nothing to others than
  * that rank. */
 static TalusStatus send_parcels(Deal *d, int only)
 {
-    Parcels parcels = {0};
-    size_t used = 0;
-    TalusStatus status = sort_parcels(d, &parcels);
-    for (int t = 0; t < d->targets && status == TALUS_OK; t++)
-        if (only < 0 || d->target[t] == only)
-            status = append_parcel(d, &parcels, t, &used);
-    release_parcels(&parcels);
-    TALUS_TRY(talus_comm_agree(d->ranks->comm, status));
+    TALUS_TRY(talus_comm_agree(d->ranks->comm, pack_parcels(d, only)));
     unsigned char *at = d->ranks->out;
     for (int k = 0; k < d->messages; k++) {
         d->message[k].data = at;
         at += d->message[k].bytes;
     }
-    return talus_comm_route(d->ranks->comm, d->message, d->messages, &d->ranks->inbox);
+    TalusStatus status =
+        talus_comm_route(d->ranks->comm, d->message, d->messages, &d->ranks->inbox);
+    talus_release(d->ranks->out); /* as long as all bodies, which the inbox has now */
+    d->ranks->out = NULL;
+    return status;
 }
 
 /* ---- arrival ---- */

@@ -16,7 +16,8 @@
 
 /* ---- bodies for a detector ---- */
 
-/* A set of bodies for a detector, and the world's name of each. */
+/* A set of bodies for a detector, and the world's name of each. On several ranks a set has the fixed bodies of this rank:
+ * each overlap with a fixed body is found by the rank that has it. */
 typedef struct BodySet {
     TalusBodies bodies;
     TalusBodyRef *who; /* by slot */
@@ -82,24 +83,49 @@ static void add_simultaneous(BodySet *c, const TalusWorld *world, int k)
         }
 }
 
+/* Finds this rank's worst overlap of the batches that arrive with the k-th. */
+static TalusStatus find_here(TalusWorld *world, BodySet *c, int k, TalusOverlapPair *worst)
+{
+    int before = c->bodies.counts.slots;
+    add_simultaneous(c, world, k);
+    TalusFilter groups = {.group = c->bodies.group, .meets = world->filters.meets};
+    TalusBodyView view = talus_bodies_view(world, &c->bodies, &groups);
+    TalusStatus status = talus_view_worst_overlap(world->pool, &view, worst);
+    c->bodies.counts.slots = before;
+    return status;
+}
+
+/* Gets the body, which `rank` has, on all ranks. */
+static TalusStatus share_body(const TalusWorld *world, int rank, TalusSurveyBody *body)
+{
+    TALUS_TRY(talus_comm_broadcast(world->ranks.comm, rank, body, sizeof *body));
+    body->shape = &world->shape[body->shape_index]; /* of this rank */
+    return TALUS_OK;
+}
+
 /* Sets *out to the deepest overlap of the batches that arrive with the k-th, if its depth over size exceeds *out's. */
 static TalusStatus find_arrival_overlap(TalusWorld *world, BodySet *c, int k,
                                         TalusArrivalOverlap *out)
 {
-    int before = c->bodies.counts.slots;
-    TalusOverlapPair worst;
-    add_simultaneous(c, world, k);
-    TalusFilter groups = {.group = c->bodies.group, .meets = world->filters.meets};
-    TalusBodyView view = talus_bodies_view(world, &c->bodies, &groups);
-    TALUS_TRY(talus_view_worst_overlap(world->pool, &view, &worst));
-    c->bodies.counts.slots = before;
-    if (worst.a < 0 || worst.depth * out->size <= out->depth * worst.size)
+    TalusComm *comm = world->ranks.comm;
+    TalusSurveyBody a = {0}, b = {0};
+    TalusNumberedOverlap worst;
+    int rank = 0;
+    memset(&worst, 0, sizeof worst); /* padding, too: it is sent */
+    TALUS_TRY(talus_comm_agree(comm, find_here(world, c, k, &worst.pair)));
+    if (worst.pair.a >= 0) {
+        a = talus_survey_body(world, c->who[worst.pair.a]);
+        b = talus_survey_body(world, c->who[worst.pair.b]);
+    }
+    worst.number[0] = a.number;
+    worst.number[1] = b.number;
+    TALUS_TRY(talus_overlap_share(comm, &worst, &rank));
+    const TalusOverlapPair *p = &worst.pair;
+    if (p->a < 0 || p->depth * out->size <= out->depth * p->size)
         return TALUS_OK;
-    *out = (TalusArrivalOverlap){.a = c->who[worst.a],
-                                 .b = c->who[worst.b],
-                                 .depth = worst.depth,
-                                 .size = worst.size,
-                                 .time = world->sources.pending[k].time};
+    TALUS_TRY(share_body(world, rank, &a));
+    TALUS_TRY(share_body(world, rank, &b));
+    *out = (TalusArrivalOverlap){a, b, p->depth, p->size, world->sources.pending[k].time};
     return TALUS_OK;
 }
 
@@ -122,7 +148,7 @@ TalusStatus talus_world_arrival_overlap(TalusWorld *world, TalusArrivalOverlap *
         return TALUS_OK;
     for (int k = 0; k < s->pendings; k++)
         most += (size_t)s->pending[k].batch.count;
-    TalusStatus status = body_set_add_fixed(&set, world, most);
+    TalusStatus status = talus_comm_agree(world->ranks.comm, body_set_add_fixed(&set, world, most));
     for (int k = 0; status == TALUS_OK && k < s->pendings; k++)
         if (is_first_at_its_time(s, k))
             status = find_arrival_overlap(world, &set, k, out);
@@ -223,10 +249,10 @@ static void add_candidates(BodySet *c, const TalusWorld *world, const TalusEmitt
     }
 }
 
-/* Sets *free to the number of candidates, from slot `first` on, that overlap no fixed body. Fixed bodies are in group
- * 0 of their copies, candidates in 1, so that candidates do not collide with each other. The world's groups are
+/* Sets overlaps[k] to 1 for each candidate k, in slot first + k, that overlaps a fixed body of the set. Fixed bodies are in
+ * group 0 of their copies, candidates in 1, so that candidates do not collide with each other. The world's groups are
  * ignored. */
-static TalusStatus count_free_candidates(TalusWorld *world, BodySet *c, int first, int *free)
+static TalusStatus mark_overlapping(TalusWorld *world, BodySet *c, int first, int64_t *overlaps)
 {
     static const uint32_t meets[TALUS_GROUPS] = {[0] = 3, [1] = 1};
     TalusFilter filter = {.group = c->bodies.group, .meets = meets};
@@ -236,29 +262,42 @@ static TalusStatus count_free_candidates(TalusWorld *world, BodySet *c, int firs
     TalusContactList *list;
     TALUS_TRY(talus_detector_create(&detector));
     TalusStatus status = talus_detect(detector, world->pool, &view, &options, &list);
-    *free = view.count - first;
-    for (int i = 0, last = -1; status == TALUS_OK && i < list->count; i++) {
-        *free -= list->contact[i].gap < 0.0 && (int)list->contact[i].a != last;
+    for (int i = 0; status == TALUS_OK && i < list->count; i++)
         if (list->contact[i].gap < 0.0)
-            last = (int)list->contact[i].a;
-    }
+            overlaps[(int)list->contact[i].a - first] = 1;
     talus_detector_destroy(detector);
     return status;
 }
 
-TalusStatus talus_emitter_count_free(TalusWorld *world, const TalusEmitter *emitter, int tries,
-                                     int *free)
+/* Does so for `tries` candidates in the emitter's box. */
+static TalusStatus try_candidates(TalusWorld *world, const TalusEmitter *emitter, int tries,
+                                  int64_t *overlaps)
 {
     BodySet set = {0};
-    *free = tries;
     TalusStatus status = body_set_add_fixed(&set, world, (size_t)tries);
     int first = set.bodies.counts.slots;
     for (int i = 0; status == TALUS_OK && i < first; i++)
         set.bodies.group[i] -= set.bodies.group[i] % TALUS_GROUPS;
     if (status == TALUS_OK) {
         add_candidates(&set, world, emitter, tries);
-        status = count_free_candidates(world, &set, first, free);
+        status = mark_overlapping(world, &set, first, overlaps);
     }
     body_set_clear(&set);
+    return status;
+}
+
+TalusStatus talus_emitter_count_free(TalusWorld *world, const TalusEmitter *emitter, int tries,
+                                     int *free)
+{
+    TalusComm *comm = world->ranks.comm;
+    int64_t *overlaps; /* [tries]: number of ranks on which the candidate overlaps */
+    *free = 0;
+    TalusStatus status = TALUS_ALLOC(overlaps, (size_t)tries, "emitter");
+    TALUS_THEN(status, try_candidates(world, emitter, tries, overlaps));
+    status = talus_comm_agree(comm, status);
+    TALUS_THEN(status, talus_comm_add_counts(comm, overlaps, tries));
+    for (int k = 0; status == TALUS_OK && k < tries; k++)
+        *free += overlaps[k] == 0;
+    talus_release(overlaps);
     return status;
 }

@@ -247,35 +247,31 @@ static TalusOverlap name_bodies(const TalusWorld *world, const TalusOverlapPair 
     return overlap;
 }
 
-/* The worst overlap of one rank. */
-typedef struct RankOverlap {
-    TalusOverlap overlap;
-    TalusOverlapPair pair;
-} RankOverlap;
-
-static void get_numbers(const RankOverlap *r, uint64_t number[2])
+/* Writes the numbers of the bodies in the order in which they are compared. */
+static void order_numbers(const TalusNumberedOverlap *r, uint64_t number[2])
 {
     const bool inside = r->pair.run == TALUS_OVERLAP_INSIDE;
-    number[0] = inside ? r->overlap.b.number : r->overlap.a.number;
-    number[1] = inside ? r->overlap.a.number : r->overlap.b.number;
+    number[0] = r->number[inside ? 1 : 0];
+    number[1] = r->number[inside ? 0 : 1];
 }
 
-/* Sets *worst to the worst overlap of all ranks, with the number of all pairs. */
-static TalusStatus share_worst(TalusComm *comm, RankOverlap *worst)
+TalusStatus talus_overlap_share(TalusComm *comm, TalusNumberedOverlap *worst, int *rank)
 {
     TalusInbox inbox = {0};
     int pairs = 0;
     TalusStatus status = talus_comm_gather(comm, worst, sizeof *worst, &inbox);
     for (int k = 0; status == TALUS_OK && k < inbox.count; k++) {
-        const RankOverlap *r = inbox.message[k].data;
+        const TalusNumberedOverlap *r = inbox.message[k].data;
         uint64_t number[2], worst_number[2];
-        get_numbers(r, number);
-        get_numbers(worst, worst_number);
-        pairs += r->overlap.pairs;
-        if (is_worse(&r->pair, number, &worst->pair, worst_number))
-            *worst = *r;
+        order_numbers(r, number);
+        order_numbers(worst, worst_number);
+        pairs += r->pair.pairs;
+        if (k > 0 && !is_worse(&r->pair, number, &worst->pair, worst_number))
+            continue;
+        *worst = *r;
+        *rank = k;
     }
-    worst->overlap.pairs = pairs;
+    worst->pair.pairs = pairs;
     talus_inbox_clear(&inbox);
     return status;
 }
@@ -285,16 +281,23 @@ static TalusStatus share_worst(TalusComm *comm, RankOverlap *worst)
 static TalusStatus find_worst_of_ranks(const TalusWorld *world, TalusOverlap *out)
 {
     TalusWorld *copy;
-    RankOverlap worst;
+    TalusNumberedOverlap worst;
+    int rank = 0;
     memset(&worst, 0, sizeof worst); /* padding, too: it is sent */
     TALUS_TRY(talus_ranks_copy_with_halo(world, &copy));
     TalusStatus status = talus_comm_agree(world->ranks.comm, find_worst(copy, &worst.pair));
     if (status == TALUS_OK) {
-        worst.overlap = name_bodies(copy, &worst.pair);
-        status = share_worst(world->ranks.comm, &worst);
+        const TalusOverlap found = name_bodies(copy, &worst.pair);
+        worst.number[0] = found.a.number;
+        worst.number[1] = found.b.number;
+        status = talus_overlap_share(world->ranks.comm, &worst, &rank);
     }
     talus_ranks_drop_copy(copy);
-    *out = worst.overlap;
+    *out = (TalusOverlap){.a = {worst.number[0]},
+                          .b = {worst.number[1]},
+                          .depth = worst.pair.depth,
+                          .size = worst.pair.size,
+                          .pairs = worst.pair.pairs};
     return status;
 }
 

@@ -19,6 +19,16 @@ typedef struct TalusOverlapPair {
 
 enum { TALUS_OVERLAP_INSIDE = 3 };
 
+/* An overlap as ranks compare it. */
+typedef struct TalusNumberedOverlap {
+    TalusOverlapPair pair;
+    uint64_t number[2]; /* of a and b; 0: none */
+} TalusNumberedOverlap;
+
+/* Replaces *worst by the worst of all ranks, with the number of all pairs; of equal ones it is the first by run, then in the
+ * order of numbers. *rank: whose it is. */
+TalusStatus talus_overlap_share(TalusComm *comm, TalusNumberedOverlap *worst, int *rank);
+
 /* Sets *worst to the pair of bodies of the view with the largest depth over size; its bodies are -1 if none overlap. Of
  * equal ones it is the first by run, then in the order of ids (TalusBodyView.rank) of a and b, or of b and a inside a mesh.
  * Body a is none of the halo. */

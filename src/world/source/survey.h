@@ -1,5 +1,7 @@
 /* world/source/survey.h - summary of a world's bodies, including later arrivals: bounds, sizes, masses and anomalies
- * (survey.c). For messages about scenes and for `talus info`. */
+ * (survey.c). For messages about scenes and for `talus info`.
+ *
+ * On several ranks all call these functions together, unless it says otherwise, and get the same answers as one rank. */
 #ifndef TALUS_WORLD_SOURCE_SURVEY_H
 #define TALUS_WORLD_SOURCE_SURVEY_H
 
@@ -13,7 +15,9 @@ typedef struct TalusBodyRef {
 
 /* Data of one body; SI units. */
 typedef struct TalusSurveyBody {
-    TalusBodyRef who;
+    TalusBodyRef who; /* on the rank that has the body */
+    /* Of the body; of one in a delayed batch that which it would have if all batches came now. It is the order of bodies. */
+    uint64_t number;
     const TalusShape *shape;
     int shape_index, group;
     bool fixed; /* true if fixed or driven */
@@ -25,27 +29,44 @@ typedef struct TalusSurveyBody {
     double volume; /* 0 for walls such as planes */
 } TalusSurveyBody;
 
-/* Returns the data of the body that `who` names. */
+/* Returns the data of the body, of this rank or of a delayed batch, that `who` names; any rank may call this alone. */
 TalusSurveyBody talus_survey_body(const TalusWorld *world, TalusBodyRef who);
+/* Sets *out to the data of the living body with this id. */
+TalusStatus talus_survey_find(const TalusWorld *world, TalusBodyId id, TalusSurveyBody *out);
 
-/* Calls fn for each living body in the order of slots, then for each body of the delayed batches. */
+/* Calls fn for each living body in the order of slots, then for each body of the delayed batches. On several ranks: for
+ * those of this rank; rank 0 has the delayed batches. */
 typedef void TalusSurveyFn(void *context, const TalusSurveyBody *body);
 void talus_survey_each(const TalusWorld *world, TalusSurveyFn *fn, void *context);
+
+/* A body that a rank has found, with the largest `key`. */
+typedef struct TalusSurveyFind {
+    bool any; /* false: none; the rest is then 0 */
+    double key;
+    TalusSurveyBody body;
+} TalusSurveyFind;
+
+/* Replaces *find by that of all ranks with the largest key, of equal ones that with the smallest number. */
+TalusStatus talus_survey_share(const TalusWorld *world, TalusSurveyFind *find);
+/* Replaces *find by `body` if that has a larger key, or the same and a smaller number. */
+void talus_survey_take(TalusSurveyFind *find, double key, const TalusSurveyBody *body);
 
 /* Summary of all bodies. The bodies smallest to fastest are valid only if `moving` is above 0. */
 typedef struct TalusSurvey {
     int moving, fixed, unbounded; /* numbers of bodies; unbounded: planes among the fixed */
     TalusAabb moving_bounds, fixed_bounds; /* without planes; empty (lo above hi) if no body */
+    TalusAabb centres;                     /* of the bodies that exist, planes included */
     TalusSurveyBody smallest, largest;     /* by radius; moving bodies */
     TalusSurveyBody thinnest;              /* by size; moving bodies */
     TalusSurveyBody lightest, heaviest, fastest; /* moving bodies */
-    double mass, volume;                         /* totals of the moving bodies */
+    double mass, volume;                         /* totals of the moving bodies, rounded once */
     /* sqrt(d/g), s: time in which a body falls from rest by half the width d of the thinnest. INFINITY without gravity
      * or moving bodies. */
     double fall_time;
 } TalusSurvey;
 
-void talus_world_survey(const TalusWorld *world, TalusSurvey *out);
+/* Fails on several ranks alone, if one of them has failed. */
+TalusStatus talus_world_survey(const TalusWorld *world, TalusSurvey *out);
 /* Returns the volume of the moving bodies over that of their bounding box; 0 if the box has none. */
 double talus_survey_packing(const TalusSurvey *survey);
 
@@ -55,7 +76,7 @@ double talus_survey_packing(const TalusSurvey *survey);
 typedef struct TalusStrays {
     int count;
     bool held;             /* true if a plane that faces up supports everything */
-    TalusSurveyBody first; /* the first stray found; valid if count is above 0 */
+    TalusSurveyBody first; /* that with the smallest number; valid if count is above 0 */
 } TalusStrays;
 
 TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out);
@@ -66,7 +87,7 @@ bool talus_box_is_stray(const TalusWorld *world, TalusVec3 lo, TalusVec3 hi);
 /* The overlap, of bodies of arriving batches with fixed bodies or with simultaneous arrivals, that has the largest
  * depth over size; body `a` is of a batch. depth 0: no overlap. Lengths in m, time of the arrival in s. */
 typedef struct TalusArrivalOverlap {
-    TalusBodyRef a, b;
+    TalusSurveyBody a, b;
     double depth, size, time;
 } TalusArrivalOverlap;
 

@@ -352,10 +352,9 @@ static TalusStatus build_on_host(TalusWorld *world)
 
 /* Uses the bodies as they are, without arrivals and sinks, which belong to the step. Builds on the host whatever the
  * backend, so that the caller can read the problem's arrays. */
-TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
+TalusStatus talus_world_build_part(TalusWorld *world, TalusProblem **problem)
 {
     *problem = NULL;
-    TALUS_TRY(talus_ranks_refuse(world, "problem to lend"));
     TALUS_TRY(talus_world_download_bodies(world));
     TALUS_TRY(talus_world_download_contacts(world));
     world->part_time = talus_time(world);
@@ -374,4 +373,11 @@ TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
             (long long)world->steps + 1, world->clipped_bodies);
     *problem = world->problem;
     return TALUS_OK;
+}
+
+TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem)
+{
+    *problem = NULL;
+    TALUS_TRY(talus_ranks_refuse(world, "problem to lend"));
+    return talus_world_build_part(world, problem);
 }

@@ -35,4 +35,7 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h);
 /* Returns a speed, m/s: if the solve changes no body's velocity by more than this, detection has found all contacts. */
 double talus_velocity_change_limit(const TalusWorld *world, double h);
 
+/* Like talus_world_build; on several ranks, which call this together, *problem is this rank's part. */
+TalusStatus talus_world_build_part(TalusWorld *world, TalusProblem **problem);
+
 #endif
