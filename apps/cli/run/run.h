@@ -109,13 +109,6 @@ typedef enum RunOrder {
 
 /* Rank 0: tells the others what all ranks do next. Does nothing on one rank. */
 void run_order(const Run *run, RunOrder order);
-/* How a rank makes its world for RUN_BUILD and RUN_LOAD. */
-typedef struct RunMakers {
-    TalusStatus (*build)(void *context), (*load)(void *context);
-    void *context;
-} RunMakers;
-/* Other ranks: do what rank 0 orders, until the end or a failure, which is one of all ranks (run_agree). */
-void run_follow(Run *run, const RunMakers *make);
 /* Returns the status of this rank if it is a failure, else a failure if another rank has failed, which then prints why. */
 TalusStatus run_agree(const Run *run, TalusStatus status);
 /* Divides the world among the ranks. */
@@ -126,6 +119,15 @@ TalusStatus run_make_step(Run *run, TalusStepInfo *info);
 TalusStatus run_gather(Run *run);
 /* Rank 0: returns the world as a whole, valid until the next step; NULL after a failure. Gathers it if need be. */
 TalusWorld *run_get_whole(Run *run);
+
+/* ---- follow.c ---- */
+/* How a rank makes its world for RUN_BUILD and RUN_LOAD. */
+typedef struct RunMakers {
+    TalusStatus (*build)(void *context), (*load)(void *context);
+    void *context;
+} RunMakers;
+/* Other ranks: do what rank 0 orders, until the end or a failure, which is one of all ranks (run_agree). */
+void run_follow(Run *run, const RunMakers *make);
 
 /* ---- shares.c ---- */
 /* Returns the peak of the resident memory of this process, bytes. */
