@@ -30,7 +30,7 @@ typedef struct RunTally {
     int64_t fallbacks;          /* machines whose projection failed, summed over steps */
     double residual_max;        /* maximum over steps of the root mean square residual, m/s */
     /* Of the last step: */
-    int contacts;
+    int64_t contacts;
     double residual;                          /* root mean square, m/s */
     double penetration_mean, penetration_max; /* over the size of the smaller body */
     double kinetic;                           /* energy, J */
