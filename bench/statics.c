@@ -22,7 +22,7 @@ static void must(TalusStatus status)
 }
 
 typedef struct Poses {
-    int count;
+    int64_t count;
     TalusVec3 *position;
     TalusQuat *orientation;
     double *radius;
@@ -66,7 +66,7 @@ static double drift(const TalusWorld *world, const Poses *start)
 {
     Poses now = read_poses(world);
     double most = 0.0;
-    for (int i = 0; i < start->count && i < now.count; i++)
+    for (int64_t i = 0; i < start->count && i < now.count; i++)
         if (!now.fixed[i])
             most = fmax(most, moved(start, &now, i));
     free_poses(&now);
@@ -88,7 +88,7 @@ int main(int argc, char **argv)
     Poses start = read_poses(world);
     int64_t steps = (int64_t)round(seconds / talus_world_step_length(world)), missed = 0, sum = 0;
     double deepest = 0.0, tenth[10] = {0.0}, begin = talus_now();
-    int contacts = 0;
+    int64_t contacts = 0;
     for (int64_t k = 1; k <= steps; k++) {
         TalusStepInfo info;
         must(talus_world_step(world, &info));
@@ -100,8 +100,8 @@ int main(int argc, char **argv)
             tenth[k * 10 / steps - 1] = drift(world, &start) / size;
     }
     double wall = talus_now() - begin;
-    printf("%-12s bodies %d contacts %d steps %lld drift", talus_scene_title(scene), start.count,
-           contacts, (long long)steps);
+    printf("%-12s bodies %lld contacts %lld steps %lld drift", talus_scene_title(scene),
+           (long long)start.count, (long long)contacts, (long long)steps);
     for (int i = 0; i < 10; i++)
         printf(" %.2e", tenth[i]);
     printf("  iterations %.1f  missed %lld  overlap %.1e  ms %.3f\n", (double)sum / (double)steps,

@@ -42,8 +42,8 @@ int main(void)
 
     TalusBodyState state = {.position = at}; /* in the order of adding; any array may be left out */
     talus_world_get_state(world, &state);
-    printf("t = %g s, %d contacts, residual %.1e m/s; the top box is at z = %.4f m\n", info.time,
-           info.contacts, info.solve.residual.rms, at[10].z);
+    printf("t = %g s, %lld contacts, residual %.1e m/s; the top box is at z = %.4f m\n", info.time,
+           (long long)info.contacts, info.solve.residual.rms, at[10].z);
     talus_world_destroy(world);
     return 0;
 }

@@ -35,7 +35,7 @@ static TalusStatus reduce_rounds(TalusComm *comm, void *context)
     for (int k = 0; k < rounds; k++) {
         TalusSum sum = {0}, expected = {0};
         double mine = term(rank, k), most = mine, largest = -INFINITY;
-        int64_t counts[2] = {rank, k};
+        int64_t counts[2] = {INT32_MAX + (int64_t)rank, k};
         talus_sum_add(&sum, &mine, 1);
         for (int r = 0; r < ranks; r++) {
             double other = term(r, k);
@@ -47,7 +47,7 @@ static TalusStatus reduce_rounds(TalusComm *comm, void *context)
         TALUS_TRY(talus_comm_add_counts(comm, counts, 2));
         CHECK(talus_sum_value(&sum) == talus_sum_value(&expected));
         CHECK(most == largest);
-        CHECK_INT(counts[0], ranks * (ranks - 1) / 2);
+        CHECK_INT(counts[0], (int64_t)INT32_MAX * ranks + ranks * (ranks - 1) / 2);
         CHECK_INT(counts[1], ranks * k);
         found += talus_sum_value(&sum);
     }

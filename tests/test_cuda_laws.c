@@ -142,8 +142,8 @@ static bool step_both(TalusWorld *host, TalusWorld *cuda, const Case *c, TalusSt
         compare_probes(host, cuda, 1e-8);
         compare_ledgers(&last->ledger, &info.ledger);
         if (i == c->steps - 1)
-            printf("  %-16s %d steps, %d contacts: positions %.1e, velocities %.1e\n", c->name,
-                   c->steps, info.contacts, dx, dv);
+            printf("  %-16s %d steps, %lld contacts: positions %.1e, velocities %.1e\n", c->name,
+                   c->steps, (long long)info.contacts, dx, dv);
     }
     return true;
 }

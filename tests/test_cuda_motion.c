@@ -126,8 +126,8 @@ TEST(driven_bodies_forces_and_filters_are_those_of_the_host)
         differences(host, cuda, 0.05, &dx, &dv);
         CHECK(dx <= 1e-8 && dv <= 1e-7);
     }
-    printf("  after 16 steps: positions %.1e, velocities %.1e; works %.1e, %.1e; %d contacts\n", dx,
-           dv, driven, applied, cuda->contact_count);
+    printf("  after 16 steps: positions %.1e, velocities %.1e; works %.1e, %.1e; %lld contacts\n",
+           dx, dv, driven, applied, (long long)cuda->contact_count);
     CHECK(driven > 1e-3 && applied > 1e-3 && cuda->contact_count > 30);
     /* a force that changes, a drive that ends, groups that meet again, and all of it over a restart */
     TalusWorld *const pair[2] = {host, cuda};

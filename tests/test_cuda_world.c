@@ -84,8 +84,8 @@ static void compare_scene(const Case *c)
         differences(world, cuda, length, &dx, &dv);
         CHECK(dx <= 1e-9 && dv <= 1e-9);
     }
-    printf("  %-16s %d bodies: positions %.1e of the smallest size, velocities %.1e\n", c->scene,
-           talus_world_body_count(world), dx, dv);
+    printf("  %-16s %lld bodies: positions %.1e of the smallest size, velocities %.1e\n", c->scene,
+           (long long)talus_world_body_count(world), dx, dv);
     talus_world_destroy(world);
     talus_world_destroy(cuda);
 }

@@ -28,7 +28,7 @@ TEST(percentile_is_within_a_bin)
     static double x[MANY];
     TalusRng rng = talus_rng_from_seed(3);
     for (int n = 1; n <= MANY; n = n < 300 ? n + 1 : 3 * n) {
-        uint32_t count[TALUS_OVERLAP_BINS] = {0};
+        int64_t count[TALUS_OVERLAP_BINS] = {0};
         double sum = 0.0;
         for (int i = 0; i < n; i++) {
             x[i] = pow(10.0, -6.0 * talus_rng_uniform(&rng));
@@ -46,7 +46,7 @@ TEST(percentile_is_within_a_bin)
 
 TEST(percentile_of_extremes)
 {
-    uint32_t count[TALUS_OVERLAP_BINS] = {0};
+    int64_t count[TALUS_OVERLAP_BINS] = {0};
     CHECK(talus_overlap_p99(count, 0.0) == 0.0);
     count[TALUS_OVERLAP_BINS - 1] = 1000; /* all beyond the bins */
     CHECK(talus_overlap_p99(count, 1e9) == 1e9);
@@ -58,11 +58,23 @@ TEST(percentile_of_extremes)
     CHECK(talus_overlap_p99(count, 0.0) == 0.0);
 }
 
+/* More contacts than 32 bits count, as several ranks may have. */
+TEST(many_overlaps_are_counted)
+{
+    int64_t count[TALUS_OVERLAP_BINS] = {0};
+    count[0] = INT64_C(5940000000);
+    count[TALUS_OVERLAP_BINS - 1] = INT64_C(60000000);
+    const TalusEngineOverlap o = talus_overlap_summary(count, 1.5e9, 8.0);
+    CHECK_INT(o.loaded, INT64_C(6000000000));
+    CHECK(o.mean == 0.25 && o.p99 == talus_overlap_bin_end(0) && o.max == 8.0);
+}
+
 int main(void)
 {
     RUN(bins_are_sixteenths_of_an_octave);
     RUN(percentile_is_within_a_bin);
     RUN(percentile_of_extremes);
+    RUN(many_overlaps_are_counted);
     run_overlap_cases();
     return talus_test_result();
 }

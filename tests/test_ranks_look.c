@@ -14,7 +14,7 @@ typedef struct Seen {
 
 /* All that a query gives. */
 typedef struct Look {
-    int bodies, contacts, strong;
+    int64_t bodies, contacts, strong;
     Seen body[ROOM];
     TalusContactState contact[8 * ROOM];
     TalusForceSummary forces;
@@ -131,7 +131,7 @@ static TalusStatus look_around(TalusComm *comm, void *context)
         status = talus_world_step(world, NULL); /* looking has changed nothing */
         hash = talus_world_hash(world);
     }
-    look[3].strong ^= (int)hash;
+    look[3].strong ^= (int64_t)hash;
     talus_world_destroy(world);
     return status;
 }

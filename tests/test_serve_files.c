@@ -32,7 +32,8 @@ static int open_dir(const char *dir)
 
 static void say(const char *dir, const char *state)
 {
-    RunState run = {.state = state, .title = "Title", .until = 1.0, .every = 0.1};
+    RunState run = {
+        .state = state, .title = "Title", .until = 1.0, .every = 0.1, .bodies = 6000000000};
     int fd = open_dir(dir);
     CHECK(run_state_write(fd, &run));
     close(fd);
@@ -76,6 +77,7 @@ TEST(life_and_death)
     CHECK(take_lock("live", &second) == RUN_LOCK_HELD);
     CHECK(run_state_read(AT_FDCWD, "live", &run) && run.alive);
     CHECK_STR(run.state, "running");
+    CHECK_INT(run.bodies, 6000000000); /* more than 32 bits */
     say("live", "finished");
     CHECK(run_state_read(AT_FDCWD, "live", &run) && !run.alive);
     CHECK_STR(run.state, "finished");

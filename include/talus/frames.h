@@ -47,8 +47,8 @@ typedef struct TalusSnapshot {
     int *shape, *material, *tag;
     int *layer; /* starting height over head.floor, in units of 2 head.radius: 0 to 255 */
     bool *fixed;
-    int contact_count; /* in `contact` */
-    int contact_total; /* contacts of the step, stored or not */
+    int contact_count;     /* in `contact` */
+    int64_t contact_total; /* contacts of the step, stored or not */
     /* Chains from a file have gap 0, a point on the line of centres if b moves, a normal from the centre of a to that
      * point, and an impulse along it. */
     TalusContactState *contact;
@@ -127,7 +127,7 @@ typedef struct TalusFrameInfo {
     double time;
     int64_t step;
     uint64_t offset, size; /* of the frame's chunk in the file */
-    int bodies;
+    int64_t bodies;
     bool key; /* true if the frame is stored without reference to an earlier one */
 } TalusFrameInfo;
 

@@ -258,8 +258,8 @@ typedef struct TalusProbeDef {
 typedef struct TalusProbeValue {
     TalusVec3 force;  /* N: net contact force on the body, or from outside on the region's bodies */
     TalusVec3 torque; /* N m: about the body's centre, or the region's middle */
-    int contacts;     /* contacts with an impulse: of the body, or across the region's border */
-    int bodies;       /* in the region at the start of the step; 1 for a body */
+    int64_t contacts; /* contacts with an impulse: of the body, or across the region's border */
+    int64_t bodies;   /* in the region at the start of the step; 1 for a body */
     double mass;      /* kg: of these bodies, 0 for a fixed or driven body */
     TalusVec3 momentum; /* N s: of these bodies, at the end of the step */
 } TalusProbeValue;
@@ -301,21 +301,22 @@ typedef struct TalusLedger {
  * is that at the start of the step, 0 where the bodies were apart. Size: of the smaller body, or of the free one
  * (TalusOverlap). Of a halved step, the last part counts. */
 typedef struct TalusOverlapSummary {
-    int loaded;       /* number of loaded contacts */
+    int64_t loaded;   /* number of loaded contacts */
     double mean, max; /* 0 without loaded contacts */
     double p99; /* 99th percentile, at most 1/16 above the exact value; the maximum if above 4 */
     /* Stiffness number: 1 over the mean of overlap over diameter, 2/mean; infinite where nothing overlaps. */
     double kappa;
 } TalusOverlapSummary;
 
-/* Report of one step. A part is the whole step or, if the step was halved, a half, quarter, eighth or sixteenth of
+/* Report of one step. Numbers of bodies and contacts are of all ranks. A part is the whole step or, if the step was halved, a half, quarter, eighth or sixteenth of
  * it. */
 typedef struct TalusStepInfo {
-    int64_t step;  /* steps completed, this one included */
-    double time;   /* s: at the end of the step */
-    double length; /* s: of the whole step if halved, the actual length if shortened */
-    int bodies;    /* living bodies at the end of the step, fixed ones included */
-    int contacts; /* of the first part that was solved, whether or not it was halved after a missed tolerance */
+    int64_t step;   /* steps completed, this one included */
+    double time;    /* s: at the end of the step */
+    double length;  /* s: of the whole step if halved, the actual length if shortened */
+    int64_t bodies; /* living bodies at the end of the step, fixed ones included */
+    int64_t
+        contacts; /* of the first part that was solved, whether or not it was halved after a missed tolerance */
     /* All solves of the step. Costs are summed, including parts that were repeated in halves; memory is the largest of
      * all solves; residuals and outcome are the worst of the parts that were kept. */
     TalusSolveInfo solve;
@@ -331,11 +332,11 @@ typedef struct TalusStepInfo {
     /* Number of bodies and walls that move so far in periodic space, even in a sixteenth of the step, that contacts may
      * be missing: radius plus motion exceeds a quarter of a period, or a wall and the body beside it exceed half of it.
      * The largest number of all parts; 0 if shorter parts saw all contacts. */
-    int clipped;
+    int64_t clipped;
     /* Overlap over size at the start of the step: mean and maximum over the contacts that overlap. */
     double penetration_mean, penetration_max;
     TalusOverlapSummary overlap; /* of the loaded contacts */
-    int asleep;                  /* sleeping bodies */
+    int64_t asleep;              /* sleeping bodies */
     double sleep_speed; /* m/s: slower motion is neglected where bodies sleep; 0 if none sleeps */
     TalusLedger ledger;
     double detect_seconds, build_seconds, solve_seconds,
@@ -366,7 +367,7 @@ double talus_world_step_length(const TalusWorld *world); /* TalusWorldDef.step, 
 TalusFrictionModel talus_world_friction(const TalusWorld *world);
 /* Returns TalusWorldDef.compliance; if that is TALUS_COMPLIANCE_AUTO, the value in the next step. */
 double talus_world_compliance(const TalusWorld *world);
-int talus_world_body_count(const TalusWorld *world);      /* living bodies, fixed ones included */
+int64_t talus_world_body_count(const TalusWorld *world);  /* living bodies, fixed ones included */
 int talus_world_threads(const TalusWorld *world);         /* actual number, also if the def has 0 */
 const char *talus_world_backend(const TalusWorld *world); /* owned by the world */
 TalusVec3 talus_world_gravity(const TalusWorld *world);
@@ -402,9 +403,9 @@ typedef struct TalusContactState {
 
 /* Write at most `count` contacts to `out`, which may be NULL, and return the number of contacts between bodies that
  * still exist: of all, or of those whose normal impulse exceeds `least`, N s. */
-int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int count);
-int talus_world_get_strong_contacts(const TalusWorld *world, double least, TalusContactState *out,
-                                    int count);
+int64_t talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int64_t count);
+int64_t talus_world_get_strong_contacts(const TalusWorld *world, double least,
+                                        TalusContactState *out, int64_t count);
 
 /* The overlap of two bodies with the largest depth / size in the present state. A run that starts with deep overlaps,
  * or with bodies beyond a wall, throws bodies apart; scenes refuse such a start. */
@@ -415,7 +416,7 @@ typedef struct TalusOverlap {
     double size;
     /* Number of overlapping pairs. Bodies whose centre is so deep inside a solid mesh that they have no contact with it
      * do not count, but `pairs` is 1 if nothing else overlaps. */
-    int pairs;
+    int64_t pairs;
 } TalusOverlap;
 
 /* Finds the pair with the largest depth / size; the world does not change. Without solid meshes the call costs at most
@@ -428,8 +429,8 @@ TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world);
 /* Summary of the normal forces of the last step; of a halved step, of its last part. */
 typedef struct TalusForceSummary {
     double length;       /* s: of the step or part of the impulses; force is impulse / length */
-    int contacts;        /* number of contacts between bodies that still exist */
-    int loaded;          /* number of these contacts with a normal impulse above 0 */
+    int64_t contacts;    /* number of contacts between bodies that still exist */
+    int64_t loaded;      /* number of these contacts with a normal impulse above 0 */
     double mean_impulse; /* N s: mean normal impulse of the loaded contacts */
 } TalusForceSummary;
 

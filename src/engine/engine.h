@@ -90,12 +90,14 @@ typedef struct TalusTables {
     bool friction, restitution, moments, cohesion;
 } TalusTables;
 
-/* Results of the last detection. */
+/* Results of the last detection. From detect and redetect `contacts` and `clipped_bodies` are of all ranks, from get_counts of
+ * this one. */
 typedef struct TalusEngineCounts {
     int sphere_sphere, sphere_fixed, general; /* contacts by run */
-    int contacts;                             /* number of all contacts */
+    int64_t contacts;                         /* number of all contacts */
     double min_size; /* smallest size of a free body; infinite if none is free */
-    int clipped_bodies; /* number of bodies and walls so fast that in periodic space a contact may be missing */
+    int64_t
+        clipped_bodies; /* number of bodies and walls so fast that in periodic space a contact may be missing */
 } TalusEngineCounts;
 
 typedef struct TalusBuildOptions {
@@ -150,7 +152,7 @@ typedef struct TalusEngineJoints {
 
 /* Number of loaded contacts, and mean, 99th percentile and maximum of their overlaps over size (engine/overlap.h). */
 typedef struct TalusEngineOverlap {
-    int loaded;
+    int64_t loaded;
     double mean, p99, max;
 } TalusEngineOverlap;
 

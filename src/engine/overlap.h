@@ -40,7 +40,7 @@ static inline double talus_overlap_bin_end(int bin)
 
 /* Returns the 99th percentile of the counted overlaps: the end of the lowest bin above which at most one in a hundred
  * of them lies, but not more than `max`, the largest overlap. */
-static inline double talus_overlap_p99(const uint32_t count[TALUS_OVERLAP_BINS], double max)
+static inline double talus_overlap_p99(const int64_t count[TALUS_OVERLAP_BINS], double max)
 {
     int64_t total = 0, above = 0;
     for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
@@ -52,13 +52,13 @@ static inline double talus_overlap_p99(const uint32_t count[TALUS_OVERLAP_BINS],
 }
 
 /* Returns number, mean, 99th percentile and maximum of the counted overlaps, given their sum and their maximum. */
-static inline TalusEngineOverlap talus_overlap_summary(const uint32_t count[TALUS_OVERLAP_BINS],
+static inline TalusEngineOverlap talus_overlap_summary(const int64_t count[TALUS_OVERLAP_BINS],
                                                        double sum, double max)
 {
     TalusEngineOverlap o = {0, 0.0, talus_overlap_p99(count, max), max};
     for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
-        o.loaded += (int)count[k];
-    o.mean = o.loaded > 0 ? sum / o.loaded : 0.0;
+        o.loaded += count[k];
+    o.mean = o.loaded > 0 ? sum / (double)o.loaded : 0.0;
     return o;
 }
 

@@ -83,7 +83,7 @@ void talus_force_sums_add(TalusForceSums *s, double impulse, int a, int b)
 TalusForceSummary talus_force_sums_end(const TalusForceSums *s)
 {
     TalusForceSummary summary = s->summary;
-    summary.mean_impulse = summary.loaded ? s->impulse / summary.loaded : 0.0;
+    summary.mean_impulse = summary.loaded ? s->impulse / (double)summary.loaded : 0.0;
     return summary;
 }
 

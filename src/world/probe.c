@@ -114,8 +114,8 @@ TalusStatus talus_probes_add_sums(TalusWorld *world)
         TalusProbeValue *next = &world->probe[staging->index[i]].next;
         next->force = talus_add(next->force, sum->impulse);
         next->torque = talus_add(next->torque, sum->torque);
-        next->contacts = (int)sum->contacts;
-        next->bodies = (int)sum->bodies;
+        next->contacts = (int64_t)sum->contacts;
+        next->bodies = (int64_t)sum->bodies;
         next->mass = sum->mass;
         next->momentum = sum->momentum;
     }

@@ -55,15 +55,15 @@ void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
 /* ---- contacts ---- */
 
 /* As talus_world_get_strong_contacts, of all ranks. */
-static int get_shared_contacts(const TalusWorld *world, double least, TalusContactState *out,
-                               int count)
+static int64_t get_shared_contacts(const TalusWorld *world, double least, TalusContactState *out,
+                                   int64_t count)
 {
     TalusSharedContact *contact = NULL;
-    int all = 0, total = 0;
+    int64_t all = 0, total = 0;
     if (talus_ranks_gather_contacts(world, &contact, &all) != TALUS_OK)
         talus_log_to(&world->log, TALUS_LOG_WARNING, "world.look",
                      "the contacts of other ranks could not be fetched: %s", talus_error());
-    for (int i = 0; i < all; i++) {
+    for (int64_t i = 0; i < all; i++) {
         if (!(contact[i].impulse > least))
             continue;
         if (out && total < count)
@@ -74,14 +74,14 @@ static int get_shared_contacts(const TalusWorld *world, double least, TalusConta
     return total;
 }
 
-int talus_world_get_strong_contacts(const TalusWorld *world, double least, TalusContactState *out,
-                                    int count)
+int64_t talus_world_get_strong_contacts(const TalusWorld *world, double least,
+                                        TalusContactState *out, int64_t count)
 {
     if (talus_world_is_dealt(world))
         return get_shared_contacts(world, least, out, count);
     talus_world_refresh(world, true);
     const TalusContactList *list = talus_world_contacts(world);
-    int total = 0;
+    int64_t total = 0;
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
         if (!talus_contact_lives(&world->bodies, c) || !(talus_normal_impulse(list, i) > least))
@@ -93,7 +93,7 @@ int talus_world_get_strong_contacts(const TalusWorld *world, double least, Talus
     return total;
 }
 
-int talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int count)
+int64_t talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int64_t count)
 {
     return talus_world_get_strong_contacts(world, -INFINITY, out, count);
 }
@@ -121,13 +121,13 @@ static TalusStatus sum_shared_forces(const TalusWorld *world, double *force, int
     const bool rows = force || touching;
     TalusSharedContact *contact = NULL;
     TalusBodies all = {0};
-    int count = 0;
+    int64_t count = 0;
     TalusStatus status = talus_ranks_gather_contacts(world, &contact, &count);
     if (status == TALUS_OK && rows)
         status = talus_ranks_gather_bodies(world, &all);
     if (status == TALUS_OK) {
         TalusForceSums sums = talus_force_sums_begin(world, all.counts.slots, force, touching);
-        for (int i = 0; i < count; i++)
+        for (int64_t i = 0; i < count; i++)
             talus_force_sums_add(&sums, contact[i].impulse,
                                  rows ? find_row(&all, contact[i].state.a) : 0,
                                  rows ? find_row(&all, contact[i].state.b) : 0);

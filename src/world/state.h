@@ -48,9 +48,9 @@ struct TalusWorld {
     /* Time and step count from which whole steps are counted: 0, or those at the end of the last shortened step. */
     double base_time;
     int64_t base_steps;
-    int64_t missed_steps; /* number of steps that missed the tolerance */
-    int clipped_bodies;   /* TalusEngineCounts.clipped_bodies of the last detection */
-    bool start_reported;  /* true if info has contacts and penetration of the first solved part */
+    int64_t missed_steps;   /* number of steps that missed the tolerance */
+    int64_t clipped_bodies; /* TalusEngineCounts.clipped_bodies of the last detection */
+    bool start_reported;    /* true if info has contacts and penetration of the first solved part */
     /* true if the warning has been logged; part of a saved state */
     bool said_missed, said_infeasible;
     /* true if the warning has been logged; not saved: a resumed run may repeat these warnings */
@@ -102,8 +102,8 @@ struct TalusWorld {
     double overlap_ratio; /* largest elastic overlap over its limit (compute_velocities) */
     /* true if the solve changed some velocity by more than talus_velocity_change_limit */
     bool velocities_changed;
-    double min_size;   /* m: smallest size of a free body; infinite if there is none */
-    int contact_count; /* of the last detection or redetection */
+    double min_size;       /* m: smallest size of a free body; infinite if there is none */
+    int64_t contact_count; /* of the last detection or redetection */
     TalusBuildOptions build_options; /* options of the step's problem */
     double impulse_step; /* s: length of the part that gave the impulses; 0: no impulses */
     double penetration_mean, penetration_max; /* over size, of overlapping contacts */

@@ -267,9 +267,9 @@ double talus_world_step_length(const TalusWorld *world)
     return world->def.step;
 }
 
-int talus_world_body_count(const TalusWorld *world)
+int64_t talus_world_body_count(const TalusWorld *world)
 {
-    return (int)talus_world_living(world);
+    return talus_world_living(world);
 }
 
 int talus_world_threads(const TalusWorld *world)

@@ -31,7 +31,7 @@ typedef struct TrialRun {
     TalusStepInfo *info;     /* [steps], for figures over the second half */
     double *lift;            /* [steps]; NAN: not sampled */
     TalusContactState *list; /* work space: loaded contacts of a step */
-    int list_capacity;
+    int64_t list_capacity;
 } TrialRun;
 
 AdviseScales advise_find_scales(const TalusWorld *world)
@@ -54,14 +54,14 @@ AdviseScales advise_find_scales(const TalusWorld *world)
 /* Returns the mean gap of loaded contacts, weighted by normal impulse, over the diameter. */
 static double measure_lift(TrialRun *run)
 {
-    int count = talus_world_get_strong_contacts(run->world, 0.0, run->list, run->list_capacity);
+    int64_t count = talus_world_get_strong_contacts(run->world, 0.0, run->list, run->list_capacity);
     double weight = 0.0, sum = 0.0;
     if (count > run->list_capacity) {
         run->list = cli_check_memory(realloc(run->list, (size_t)count * sizeof *run->list));
         run->list_capacity = count;
         talus_world_get_strong_contacts(run->world, 0.0, run->list, count);
     }
-    for (int i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count; i++) {
         double impulse = talus_dot(run->list[i].impulse, run->list[i].normal);
         weight += impulse;
         sum += impulse * fmax(0.0, run->list[i].gap);

@@ -16,16 +16,16 @@
 static void print_bodies(const TalusFrames *frames)
 {
     int count = talus_frames_count(frames);
-    int low = talus_frames_info(frames, 0).bodies, high = low;
+    int64_t low = talus_frames_info(frames, 0).bodies, high = low;
     for (int i = 1; i < count; i++) {
-        int bodies = talus_frames_info(frames, i).bodies;
+        const int64_t bodies = talus_frames_info(frames, i).bodies;
         low = bodies < low ? bodies : low;
         high = bodies > high ? bodies : high;
     }
     if (low == high)
-        info_print_fact("bodies", "%d", high);
+        info_print_fact("bodies", "%lld", (long long)high);
     else
-        info_print_fact("bodies", "%d to %d", low, high);
+        info_print_fact("bodies", "%lld to %lld", (long long)low, (long long)high);
 }
 
 /* Prints number, times, bodies and bytes of the frames. */

@@ -46,8 +46,8 @@ static void print_overlap(const TalusWorld *world)
     if (talus_world_worst_overlap(world, &o) != TALUS_OK)
         info_print_fact("overlap", "not known: %s", talus_error());
     else if (o.depth > 0.0)
-        info_print_fact("overlap", "%d pair%s, at most %.3g m, %.3g of the smaller size", o.pairs,
-                        o.pairs == 1 ? "" : "s", o.depth, o.depth / o.size);
+        info_print_fact("overlap", "%lld pair%s, at most %.3g m, %.3g of the smaller size",
+                        (long long)o.pairs, o.pairs == 1 ? "" : "s", o.depth, o.depth / o.size);
     else
         info_print_fact("overlap", "none");
 }

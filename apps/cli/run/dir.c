@@ -127,7 +127,7 @@ static bool parse_state(const TalusJson *root, const char *path, RunState *state
     get_text(root, "title", state->title);
     get_text(root, "message", state->message);
     state->step = get_count(root, "step", 9e15);
-    state->bodies = (int)get_count(root, "bodies", 2147483647.0);
+    state->bodies = get_count(root, "bodies", 9e15);
     state->time = get_number(root, "time", 0.0);
     state->until = get_number(root, "until", NAN);
     state->every = get_number(root, "every", NAN);

@@ -23,7 +23,7 @@ typedef struct RunState {
     int64_t step;
     double time, until, every; /* simulated seconds: now, at the end of the run, between frames */
     double steps_per_second;
-    int bodies;
+    int64_t bodies;
     /* Overlaps of loaded contacts in the last step, over the size of the smaller body, and the stiffness number kappa;
      * NAN: run.json lacks them; kappa is NAN also where nothing overlaps. */
     double overlap_mean, overlap_p99, overlap_max, kappa;

@@ -57,11 +57,11 @@ char *run_note_format(const RunSettings *s, const RunTally *t)
     fprintf(out, "iterations %lld\nmissed %lld\nfallbacks %lld\nresidual_max %.17g\n",
             (long long)t->iterations, (long long)t->missed, (long long)t->fallbacks,
             t->residual_max);
-    fprintf(out, "contacts %d\nresidual %.17g\npenetration_mean %.17g\npenetration_max %.17g\n",
-            t->contacts, t->residual, t->penetration_mean, t->penetration_max);
+    fprintf(out, "contacts %lld\nresidual %.17g\npenetration_mean %.17g\npenetration_max %.17g\n",
+            (long long)t->contacts, t->residual, t->penetration_mean, t->penetration_max);
     fprintf(out, "kinetic %.17g\n", t->kinetic);
-    fprintf(out, "loaded %d\noverlap_mean %.17g\noverlap_p99 %.17g\noverlap_max %.17g\n",
-            t->overlap.loaded, t->overlap.mean, t->overlap.p99, t->overlap.max);
+    fprintf(out, "loaded %lld\noverlap_mean %.17g\noverlap_p99 %.17g\noverlap_max %.17g\n",
+            (long long)t->overlap.loaded, t->overlap.mean, t->overlap.p99, t->overlap.max);
     fprintf(out, "kappa %.17g\n", t->overlap.kappa);
     return fclose(out) == 0 ? note : NULL;
 }
@@ -111,9 +111,9 @@ static void parse_number(const char *key, const char *value, RunSettings *s, Run
     if (strcmp(key, "threads") == 0)
         s->threads = atoi(value);
     else if (strcmp(key, "contacts") == 0)
-        t->contacts = atoi(value);
+        t->contacts = atoll(value);
     else if (strcmp(key, "loaded") == 0)
-        t->overlap.loaded = atoi(value);
+        t->overlap.loaded = atoll(value);
     else if (strcmp(key, "iterations") == 0)
         t->iterations = atoll(value);
     else if (strcmp(key, "missed") == 0)

@@ -146,8 +146,8 @@ static void print_loops(const Run *run, FILE *out)
 static void print_bytes(const Run *run, const char *name, double bytes, double at_highest,
                         FILE *out)
 {
-    int bodies = talus_world_body_count(run->world);
-    double per_body = 1.0 / (bodies > 0 ? bodies : 1);
+    const double bodies = (double)talus_world_body_count(run->world);
+    double per_body = 1.0 / fmax(1.0, bodies);
     fprintf(out, "  %-44s %9.2f %12.1f %12.1f\n", name, 1e-6 * bytes, bytes * per_body,
             at_highest * per_body);
 }
@@ -327,12 +327,12 @@ static void write_loop_table(const Run *run, JsonOut *json)
 static void write_memory_row(const Run *run, JsonOut *json, const char *name, double bytes,
                              double at_highest)
 {
-    int bodies = talus_world_body_count(run->world);
+    const double bodies = (double)talus_world_body_count(run->world);
     json_open_array(json, NULL);
     json_write_text(json, NULL, name);
     write_cell(json, 2, 1e-6 * bytes);
-    write_cell(json, 1, bytes / (bodies > 0 ? bodies : 1));
-    write_cell(json, 1, at_highest / (bodies > 0 ? bodies : 1));
+    write_cell(json, 1, bytes / fmax(1.0, bodies));
+    write_cell(json, 1, at_highest / fmax(1.0, bodies));
     json_close_array(json);
 }
 
@@ -390,9 +390,9 @@ static void write_page_data(void *user, JsonOut *json)
     const Run *run = user;
     char title[RUN_TEXT_MAX], note[128];
     snprintf(title, sizeof title, "Profile of %s", run->settings.scene);
-    snprintf(note, sizeof note, "%lld steps of %d bodies, backend %s.",
+    snprintf(note, sizeof note, "%lld steps of %lld bodies, backend %s.",
              (long long)(talus_world_steps(run->world) - run->first_step),
-             talus_world_body_count(run->world), talus_world_backend(run->world));
+             (long long)talus_world_body_count(run->world), talus_world_backend(run->world));
     json_open_object(json, NULL);
     page_write_head(json, title, "run", talus_world_threads(run->world));
     json_open_array(json, "notes");

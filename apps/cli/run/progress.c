@@ -115,8 +115,8 @@ void progress_begin(Progress *progress, const Run *run, bool quiet, bool json)
     progress->bar = isatty(STDERR_FILENO);
     format_contact_law(run->world, contact);
     format_processors(run, processors);
-    fprintf(progress->table, "%s: %d bodies, h = %g s, %s, %s, to t = %g s\n\n",
-            run->settings.title, talus_world_body_count(run->world),
+    fprintf(progress->table, "%s: %lld bodies, h = %g s, %s, %s, to t = %g s\n\n",
+            run->settings.title, (long long)talus_world_body_count(run->world),
             talus_world_step_length(run->world), contact, processors, run->settings.until);
     fprintf(progress->table, "%10s %9s %9s %10s %9s %11s %11s %9s %9s\n", "time", "bodies",
             "contacts", "iterations", "residual", "penetration", "kinetic", "steps/s", "left");
@@ -133,9 +133,10 @@ static void print_table_line(Progress *progress, const Run *run, const TalusStep
     double wall = now - progress->interval_begun;
     format_duration(seconds_left(progress, run, now), left, sizeof left);
     erase_bar(progress);
-    fprintf(progress->table, "%10.4f %9d %9d %10.1f %9.2e %11.2e %11.4e %9.1f %9s\n", info->time,
-            info->bodies, info->contacts, (double)progress->iterations / (double)progress->steps,
-            progress->residual, progress->penetration, info->ledger.kinetic,
+    fprintf(progress->table, "%10.4f %9lld %9lld %10.1f %9.2e %11.2e %11.4e %9.1f %9s\n",
+            info->time, (long long)info->bodies, (long long)info->contacts,
+            (double)progress->iterations / (double)progress->steps, progress->residual,
+            progress->penetration, info->ledger.kinetic,
             wall > 0.0 ? (double)progress->steps / wall : 0.0, left);
     fflush(progress->table);
 }

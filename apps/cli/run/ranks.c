@@ -10,13 +10,6 @@ void run_order(const Run *run, RunOrder order)
         (void)talus_comm_share(run->comm, order);
 }
 
-/* Other ranks: waits for an order; RUN_END if a rank has failed. */
-static RunOrder await_order(const Run *run)
-{
-    const double order = talus_comm_share(run->comm, RUN_END);
-    return order > RUN_END ? (RunOrder)order : RUN_END; /* NaN: a rank has failed */
-}
-
 /* Prints why this rank has failed, unless rank 0 has failed as well, which says why for all. */
 static void report_failure(const Run *run, TalusStatus status)
 {
@@ -89,26 +82,4 @@ TalusWorld *run_get_whole(Run *run)
             drop_whole(run);
     }
     return run->whole;
-}
-
-/* Does what rank 0 orders. */
-static void obey(Run *run, RunOrder order, const RunMakers *make)
-{
-    TalusStepInfo info;
-    switch (order) {
-    case RUN_BUILD: (void)make->build(make->context); break;
-    case RUN_SUPPORT: (void)make->try_solver(make->context); break;
-    case RUN_LOAD: (void)make->load(make->context); break;
-    case RUN_DIVIDE: (void)run_divide(run); break;
-    case RUN_STEP: (void)run_make_step(run, &info); break;
-    case RUN_GATHER: (void)run_gather(run); break;
-    case RUN_SHARES: (void)run_gather_shares(run); break;
-    case RUN_END: break;
-    }
-}
-
-void run_follow(Run *run, const RunMakers *make)
-{
-    for (RunOrder order; (order = await_order(run)) != RUN_END;)
-        obey(run, order, make);
 }

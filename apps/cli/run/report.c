@@ -96,9 +96,9 @@ static void print_overlap(const TalusOverlapSummary *o, FILE *out)
     if (o->loaded == 0)
         return;
     fprintf(out,
-            "overlap over size at the end, %d loaded contacts: mean %.2e, 99 %% below %.2e, "
+            "overlap over size at the end, %lld loaded contacts: mean %.2e, 99 %% below %.2e, "
             "largest %.2e; kappa %.2g\n",
-            o->loaded, o->mean, o->p99, o->max, o->kappa);
+            (long long)o->loaded, o->mean, o->p99, o->max, o->kappa);
 }
 
 void run_report(const Run *run, FILE *out)

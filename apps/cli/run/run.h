@@ -30,7 +30,7 @@ typedef struct RunTally {
     int64_t fallbacks;          /* machines whose projection failed, summed over steps */
     double residual_max;        /* maximum over steps of the root mean square residual, m/s */
     /* Of the last step: */
-    int contacts;
+    int64_t contacts;
     double residual;                          /* root mean square, m/s */
     double penetration_mean, penetration_max; /* over the size of the smaller body */
     double kinetic;                           /* energy, J */
@@ -110,13 +110,6 @@ typedef enum RunOrder {
 
 /* Rank 0: tells the others what all ranks do next. Does nothing on one rank. */
 void run_order(const Run *run, RunOrder order);
-/* What a rank does for RUN_BUILD, RUN_SUPPORT and RUN_LOAD; all end with run_agree. */
-typedef struct RunMakers {
-    TalusStatus (*build)(void *context), (*try_solver)(void *context), (*load)(void *context);
-    void *context;
-} RunMakers;
-/* Other ranks: do what rank 0 orders, until the end or a failure, which is one of all ranks (run_agree). */
-void run_follow(Run *run, const RunMakers *make);
 /* Returns the status of this rank if it is a failure, else a failure if another rank has failed, which then prints why. */
 TalusStatus run_agree(const Run *run, TalusStatus status);
 /* Divides a world that every rank has as a whole, that of a checkpoint, among the ranks; one of a scene is divided already. */
@@ -127,6 +120,15 @@ TalusStatus run_make_step(Run *run, TalusStepInfo *info);
 TalusStatus run_gather(Run *run);
 /* Rank 0: returns the world as a whole, valid until the next step; NULL after a failure. Gathers it if need be. */
 TalusWorld *run_get_whole(Run *run);
+
+/* ---- follow.c ---- */
+/* What a rank does for RUN_BUILD, RUN_SUPPORT and RUN_LOAD; all end with run_agree. */
+typedef struct RunMakers {
+    TalusStatus (*build)(void *context), (*try_solver)(void *context), (*load)(void *context);
+    void *context;
+} RunMakers;
+/* Other ranks: do what rank 0 orders, until the end or a failure, which is one of all ranks (run_agree). */
+void run_follow(Run *run, const RunMakers *make);
 
 /* ---- shares.c ---- */
 /* Returns the peak of the resident memory of this process, bytes. */

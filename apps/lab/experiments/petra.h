@@ -31,7 +31,8 @@ typedef struct PetraStep {
     double seconds;       /* processor time of the whole step */
     double memory;        /* peak memory of world and solver, bytes */
     double residual;      /* rms, m/s */
-    int contacts, iterations;
+    int64_t contacts;
+    int iterations;
 } PetraStep;
 
 /* Simulation of a vessel until the pebbles rest or a limit is reached. */

@@ -51,7 +51,7 @@ static const char *get_backend(const Negrut *n, int method)
 /* ---- runs ---- */
 
 /* Returns the number of spheres below the neck. */
-static int count_below(const TalusWorld *world)
+static int64_t count_below(const TalusWorld *world)
 {
     for (int i = 0; i < talus_world_probe_count(world); i++)
         if (strcmp(talus_world_probe_name(world, i), "below") == 0)
@@ -99,14 +99,14 @@ static TalusStatus run_steps(const Worlds *w, TalusWorld *world, const char *lab
     for (bool empty = false; *done < steps && !empty;) {
         TalusStepInfo info;
         TALUS_TRY(talus_world_step(world, &info));
-        const int below = count_below(world);
+        const int64_t below = count_below(world);
         double *r = row[(*done)++], now = talus_now();
         r[TIME] = info.time;
         r[OVERLAP] = info.penetration_mean;
         r[OVERLAP_MAX] = info.penetration_max;
         r[RESIDUAL] = info.solve.residual.rms / info.reference_speed;
-        r[CONTACTS] = info.contacts;
-        r[BELOW] = below;
+        r[CONTACTS] = (double)info.contacts;
+        r[BELOW] = (double)below;
         r[SOLVE_SECONDS] = info.solve_seconds;
         r[SECONDS] = now - last;
         r[THREADS] = talus_world_threads(world);
@@ -118,8 +118,8 @@ static TalusStatus run_steps(const Worlds *w, TalusWorld *world, const char *lab
         TALUS_TRY(worlds_check_stop(w));
         if (now - said > 5.0) {
             said = now;
-            worlds_print_line(w, "negrut: %s: t = %.2f s, %d of %d spheres below", label, info.time,
-                              below, bodies);
+            worlds_print_line(w, "negrut: %s: t = %.2f s, %lld of %d spheres below", label,
+                              info.time, (long long)below, bodies);
         }
     }
     return TALUS_OK;

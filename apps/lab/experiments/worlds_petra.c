@@ -124,8 +124,9 @@ static TalusStatus solve_next(const Worlds *w, TalusWorld *world, const PetraMet
 static void print_progress(const PetraRun *run, const Worlds *w, double begun)
 {
     const PetraStep *s = &run->step[run->count - 1];
-    worlds_print_line(w, "petra-sim: %d pebbles, %s: t = %.2f s, energy %.3g, %d contacts, %.1f s",
-                      run->pebbles, run->method->label, s->time, s->kinetic, s->contacts,
+    worlds_print_line(w,
+                      "petra-sim: %d pebbles, %s: t = %.2f s, energy %.3g, %lld contacts, %.1f s",
+                      run->pebbles, run->method->label, s->time, s->kinetic, (long long)s->contacts,
                       talus_now() - begun);
 }
 
@@ -189,7 +190,7 @@ static TalusStatus save_run(const Worlds *w, const char *name, const PetraRun *r
     for (int k = 0; k < run->count; k++) {
         const PetraStep *s = &run->step[k];
         const double values[COLUMNS] = {s->time,       s->kinetic,  s->seconds,
-                                        s->memory,     s->residual, s->contacts,
+                                        s->memory,     s->residual, (double)s->contacts,
                                         s->iterations, run->missed, run->infeasibility};
         memcpy(row[k], values, sizeof values);
     }
@@ -208,7 +209,7 @@ static void unpack_run(const double *values, int rows, PetraRun *run)
                                    .seconds = r[SECONDS],
                                    .memory = r[MEMORY],
                                    .residual = r[RESIDUAL],
-                                   .contacts = (int)r[CONTACTS],
+                                   .contacts = (int64_t)r[CONTACTS],
                                    .iterations = (int)r[ITERATIONS]};
         run->missed = (int)r[MISSED];
         run->infeasibility = r[INFEASIBILITY];
@@ -354,10 +355,10 @@ static TalusStatus write_steps(const Petra *p)
         for (int k = 0; k < p->run[r].count; k++) {
             const PetraRun *run = &p->run[r];
             const PetraStep *s = &run->step[k];
-            talus_file_print(file, "%d,\"%s\",%d,%d,%.6g,%.9g,%d,%d,%d,%.4g,%.6g,%.0f\n",
+            talus_file_print(file, "%d,\"%s\",%d,%d,%.6g,%.9g,%lld,%lld,%d,%.4g,%.6g,%.0f\n",
                              run->pebbles, run->method->label, run->nudged, k + 1, s->time,
-                             s->kinetic, s->contacts, 3 * s->contacts, s->iterations, s->residual,
-                             s->seconds, s->memory);
+                             s->kinetic, (long long)s->contacts, 3LL * s->contacts, s->iterations,
+                             s->residual, s->seconds, s->memory);
         }
     return talus_file_commit(file);
 }

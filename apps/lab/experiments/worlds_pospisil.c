@@ -41,8 +41,8 @@ static TalusStatus run_steps(const Worlds *w, TalusWorld *world, int steps, Hist
             return worlds_check_stop(w);
         if (talus_now() - said > 5.0) {
             said = talus_now();
-            worlds_print_line(w, "grains: t = %.3f s, %d contacts, %d iterations", info->time,
-                              info->contacts, info->solve.iterations);
+            worlds_print_line(w, "grains: t = %.3f s, %lld contacts, %d iterations", info->time,
+                              (long long)info->contacts, info->solve.iterations);
         }
     }
     history->wall = talus_now() - begun;
@@ -62,10 +62,11 @@ static TalusStatus write_history(const Worlds *w, const History *history)
                            "first_products,rms,seconds,solve_seconds\n");
     for (int i = 0; i < history->count; i++) {
         const TalusStepInfo *s = &history->step[i];
-        talus_file_print(file, "%lld,%.6g,%d,%d,%d,%d,%d,%d,%.6g,%.6g,%.6g\n", (long long)s->step,
-                         s->time, s->bodies, s->contacts, s->solve.iterations, s->solve.products,
-                         s->first_iterations, s->first_products, s->solve.residual.rms,
-                         get_step_seconds(s), s->solve_seconds);
+        talus_file_print(file, "%lld,%.6g,%lld,%lld,%d,%d,%d,%d,%.6g,%.6g,%.6g\n",
+                         (long long)s->step, s->time, (long long)s->bodies, (long long)s->contacts,
+                         s->solve.iterations, s->solve.products, s->first_iterations,
+                         s->first_products, s->solve.residual.rms, get_step_seconds(s),
+                         s->solve_seconds);
     }
     return talus_file_commit(file);
 }
@@ -74,8 +75,9 @@ static TalusStatus write_history(const Worlds *w, const History *history)
 
 static void add_step_row(LabTable *t, const TalusStepInfo *s)
 {
-    lab_table_add_cells(t, "%.3f\t%d\t%d\t%d\t%d\t%.2e\t%.2e\t%.2f", s->time, s->bodies,
-                        s->contacts, s->solve.iterations, s->solve.products, s->solve.residual.rms,
+    lab_table_add_cells(t, "%.3f\t%lld\t%lld\t%d\t%d\t%.2e\t%.2e\t%.2f", s->time,
+                        (long long)s->bodies, (long long)s->contacts, s->solve.iterations,
+                        s->solve.products, s->solve.residual.rms,
                         s->solve.residual.rms / s->reference_speed, 1e3 * get_step_seconds(s));
 }
 

@@ -166,11 +166,8 @@ static TalusStatus get_all_counts(const CpuEngine *e, TalusEngineCounts *counts)
     int64_t all[2] = {count_own_contacts(e), e->clipped_bodies};
     cpu_get_counts((const TalusEngine *)e, counts);
     TALUS_TRY(talus_comm_add_counts(e->bodies.comm, all, 2));
-    if (all[0] > INT32_MAX)
-        return talus_fail(TALUS_ERR_UNSUPPORTED, "contacts: %" PRId64 " are more than %d", all[0],
-                          INT32_MAX);
-    counts->contacts = (int)all[0];
-    counts->clipped_bodies = (int)all[1];
+    counts->contacts = all[0];
+    counts->clipped_bodies = all[1];
     return TALUS_OK;
 }
 

@@ -140,20 +140,17 @@ static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t c
 /* Joins the histograms of all groups and ranks; `sum`: of all overlaps. */
 static TalusStatus summarise_overlaps(const CpuEngine *e, double sum, TalusEngineOverlap *out)
 {
-    int64_t all[TALUS_OVERLAP_BINS] = {0};
-    uint32_t count[TALUS_OVERLAP_BINS];
+    int64_t count[TALUS_OVERLAP_BINS] = {0};
     double max = 0.0;
     for (int i = 0; i < e->groups.count; i++) {
         if (!cpu_counts_group(e, i))
             continue;
         for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
-            all[k] += e->overlaps[i][k];
+            count[k] += e->overlaps[i][k];
         max = talus_max(e->partial[i][OVERLAP_MAX], max);
     }
-    TALUS_TRY(talus_comm_add_counts(e->bodies.comm, all, TALUS_OVERLAP_BINS));
+    TALUS_TRY(talus_comm_add_counts(e->bodies.comm, count, TALUS_OVERLAP_BINS));
     talus_comm_find_maxima(e->bodies.comm, &max, 1);
-    for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
-        count[k] = (uint32_t)all[k];
     *out = talus_overlap_summary(count, sum, max);
     return TALUS_OK;
 }

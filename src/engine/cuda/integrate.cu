@@ -319,7 +319,10 @@ static void fill_ledger(const CuBodies *b, const double *total, const uint32_t *
     ledger->applied = b->force_count ? total[APPLIED_WORK] : 0.0;
     if (b->force_count)
         ledger->gravity_error += total[TORQUE_WORK] - total[APPLIED_WORK];
-    ledger->overlap = talus_overlap_summary(counts, total[OVERLAP], total[OVERLAP + 1]);
+    int64_t overlaps[TALUS_OVERLAP_BINS];
+    for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
+        overlaps[k] = counts[k];
+    ledger->overlap = talus_overlap_summary(overlaps, total[OVERLAP], total[OVERLAP + 1]);
 }
 
 TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, long long step,

@@ -123,8 +123,9 @@ static TalusStatus append_index_row(Csv *csv, const TalusFramesHead *head,
                                     const TalusSnapshot *snapshot)
 {
     char row[ROW_BYTES];
-    int n = snprintf(row, sizeof row, "%.17g,%lld,%d,%d", snapshot->time, (long long)snapshot->step,
-                     csv->rows.count, snapshot->contact_total);
+    int n =
+        snprintf(row, sizeof row, "%.17g,%lld,%d,%lld", snapshot->time, (long long)snapshot->step,
+                 csv->rows.count, (long long)snapshot->contact_total);
     n += print_period_columns(&head->period, row + n, sizeof row - (size_t)n);
     row[n++] = '\n';
     return talus_growing_append(&csv->index, row, (size_t)n);

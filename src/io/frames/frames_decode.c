@@ -366,7 +366,7 @@ static TalusStatus fill_snapshot(TalusFrameDecoder *d, const TalusFramesHead *he
     s->time = chunk->time;
     s->step = chunk->step;
     s->length = head->step;
-    s->contact_total = (int)d->unpacker.head.contacts;
+    s->contact_total = d->unpacker.head.contacts;
     fill_bodies(head, now, s);
     TALUS_TRY(unpack_motion(d, head->lean, s));
     return head->lean ? TALUS_OK : unpack_chains(d, head, s);

@@ -171,6 +171,9 @@ static TalusStatus quantise_snapshot(TalusFrameEncoder *e, const TalusFramesHead
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "frames: %d bodies and %d contacts; a frame holds at most %d of each", n,
                           s->contact_count, TALUS_FRAMES_COUNT_MAX);
+    if (s->contact_total > UINT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "frames: %lld contacts; a frame counts at most %u",
+                          (long long)s->contact_total, UINT32_MAX);
     for (int i = 0; i < n; i++)
         TALUS_TRY(check_body(head, s, i));
     TALUS_TRY(talus_frame_state_resize(&e->now, n));

@@ -94,7 +94,7 @@ static TalusStatus append_frame_info(TalusFrames *f, const TalusIndexRow *row)
                                    .step = row->step,
                                    .offset = row->offset,
                                    .size = row->size,
-                                   .bodies = row->bodies < INT_MAX ? (int)row->bodies : INT_MAX,
+                                   .bodies = row->bodies,
                                    .key = row->flags & TALUS_CHUNK_KEY};
     f->frame_head[n] = f->heads - 1;
     f->count++;

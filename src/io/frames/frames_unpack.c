@@ -5,7 +5,6 @@
 #include "io/frames/frames.h"
 
 #include <inttypes.h>
-#include <limits.h>
 #include <string.h>
 
 void talus_unpacker_clear(TalusUnpacker *unpacker)
@@ -20,9 +19,6 @@ void talus_unpacker_clear(TalusUnpacker *unpacker)
 static TalusStatus check_counts(const TalusFrameHead *head, size_t size)
 {
     uint64_t limit = (uint64_t)size * TALUS_FRAMES_PER_BYTE;
-    if (head->bodies > INT_MAX || head->contacts > INT_MAX)
-        return talus_fail(TALUS_ERR_FORMAT, "claims %" PRIu32 " bodies and %" PRIu32 " contacts",
-                          head->bodies, head->contacts);
     if (head->bodies > limit)
         return talus_fail(TALUS_ERR_FORMAT,
                           "claims %" PRIu32 " bodies in %zu bytes; there may be %d to a byte",

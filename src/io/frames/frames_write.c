@@ -199,7 +199,7 @@ static bool has_moving_body(const TalusSnapshot *s)
 /* True if frames are lean (speeds in place of velocities, no chains): as the last head says, which all heads of a file
  * agree on; before the first head, as w->detail says. AUTO means lean if the frames come from a lean file (`source`) or
  * have more than TALUS_LEAN_ABOVE bodies. */
-static bool is_lean(const TalusFramesWriter *w, int bodies, bool source)
+static bool is_lean(const TalusFramesWriter *w, int64_t bodies, bool source)
 {
     if (w->has_head)
         return w->head.head.lean;

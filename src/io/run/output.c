@@ -367,20 +367,20 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
     const TalusSolveInfo *solve = &info->solve;
     return write_row(
         output, STEPS,
-        "%.17g,%lld,%d,%d,%s,%d,%d,%d,%s,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
-        "%d,%.9g,%.9g,%.9g,%.9g,"
+        "%.17g,%lld,%lld,%lld,%s,%d,%d,%d,%s,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
+        "%lld,%.9g,%.9g,%.9g,%.9g,"
         "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
         "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
-        "%d,%.9g,%.3e,%.3e,%.3e,%.3e\n",
-        info->time, (long long)info->step, info->bodies, info->contacts,
+        "%lld,%.9g,%.3e,%.3e,%.3e,%.3e\n",
+        info->time, (long long)info->step, (long long)info->bodies, (long long)info->contacts,
         solve->solver ? solve->solver : "", solve->iterations, solve->products,
         solve->factorisations, talus_outcome_name(solve->outcome), info->missed, info->halvings,
         info->projection_fallbacks, solve->residual.rms, solve->residual.max, info->reference_speed,
-        info->tolerance, info->penetration_mean, info->penetration_max, o->loaded, o->mean, o->p99,
-        o->max, o->kappa, e->kinetic, e->potential, e->elastic, e->kinetic_change,
+        info->tolerance, info->penetration_mean, info->penetration_max, (long long)o->loaded,
+        o->mean, o->p99, o->max, o->kappa, e->kinetic, e->potential, e->elastic, e->kinetic_change,
         e->potential_change, e->elastic_change, e->friction, e->impact, e->stabilisation,
         e->stiffening, e->cohesion, e->gravity_error, e->spin, e->joints, e->driven, e->applied,
-        e->projection, e->exchange, e->imbalance, info->asleep, info->sleep_speed,
+        e->projection, e->exchange, e->imbalance, (long long)info->asleep, info->sleep_speed,
         info->detect_seconds, info->build_seconds, info->solve_seconds, info->integrate_seconds);
 }
 
@@ -407,10 +407,10 @@ static TalusStatus write_probe(TalusOutput *output, const TalusWorld *world,
     char name[256];
     quote_name(talus_world_probe_name(world, index), name, sizeof name);
     return write_row(output, PROBES,
-                     "%.17g,%lld,%s,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%d,%d,%.9g,%.9g,%.9g,%.9g\n",
+                     "%.17g,%lld,%s,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%lld,%lld,%.9g,%.9g,%.9g,%.9g\n",
                      info->time, (long long)info->step, name, v.force.x, v.force.y, v.force.z,
-                     v.torque.x, v.torque.y, v.torque.z, v.contacts, v.bodies, v.mass, v.momentum.x,
-                     v.momentum.y, v.momentum.z);
+                     v.torque.x, v.torque.y, v.torque.z, (long long)v.contacts, (long long)v.bodies,
+                     v.mass, v.momentum.x, v.momentum.y, v.momentum.z);
 }
 
 /* Writes a row of joints.csv. */

@@ -113,6 +113,15 @@ void talus_snapshot_free(TalusSnapshot *snapshot)
 
 /* ---- from a world ---- */
 
+/* Fails if a snapshot cannot hold so many. */
+static TalusStatus check_count(const char *what, int64_t count)
+{
+    if (count <= INT32_MAX)
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED, "snapshot: %lld %s; it holds at most %d",
+                      (long long)count, what, INT32_MAX);
+}
+
 /* Copies the bodies of the world and computes their speeds. */
 static void copy_bodies(TalusSnapshot *s, const TalusWorld *world)
 {
@@ -138,8 +147,9 @@ static TalusStatus copy_contacts(TalusSnapshot *s, const TalusWorld *world, cons
                                  double min_impulse)
 {
     bool asked = s->fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS);
-    int count = asked ? talus_world_get_strong_contacts(world, min_impulse, NULL, 0) : 0;
-    TALUS_TRY(allocate_arrays(s, true, count));
+    int64_t count = asked ? talus_world_get_strong_contacts(world, min_impulse, NULL, 0) : 0;
+    TALUS_TRY(check_count("contacts", count));
+    TALUS_TRY(allocate_arrays(s, true, (int)count));
     if (asked)
         talus_world_get_strong_contacts(world, min_impulse, s->contact, count);
     for (int i = 0; i < count; i++) {
@@ -171,7 +181,8 @@ static TalusStatus take_fields(TalusSnapshot *s, const TalusWorld *world, unsign
 {
     const unsigned by_row = TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS;
     int *rows = NULL;
-    TALUS_TRY(resize_bodies(s, fields, talus_world_body_count(world)));
+    TALUS_TRY(check_count("bodies", talus_world_body_count(world)));
+    TALUS_TRY(resize_bodies(s, fields, (int)talus_world_body_count(world)));
     if (fields & by_row)
         TALUS_TRY(talus_living_indices(world, &rows));
     TalusStatus status = fill_snapshot(s, world, rows);

@@ -117,7 +117,7 @@ typedef struct Overlap {
     double depth;         /* m */
     double size;          /* size of the smaller body, or of a if b is fixed, m */
     double time;          /* time of arrival, s; 0 at the start */
-    int pairs; /* number of pairs that overlap at the start; 1 for arrivals or inside meshes */
+    int64_t pairs; /* number of pairs that overlap at the start; 1 for arrivals or inside meshes */
 } Overlap;
 
 /* Returns the words for Overlap.size: "radius" of a sphere, else "least half width". */
@@ -131,7 +131,7 @@ static const char *size_words(const Overlap *o)
 /* Writes: sphere "grains" 17 at (0, 0, 1) overlaps plane "floor" of bodies[0] by 0.5 m, 10 times the radius 0.05 m */
 static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, size_t size)
 {
-    char a[NAME_BYTES], b[NAME_BYTES], when[48] = "", many[48] = "";
+    char a[NAME_BYTES], b[NAME_BYTES], when[48] = "", many[64] = "";
     TalusVec3 x = o->a.position;
     bool mesh = o->b.shape->def.kind == TALUS_SHAPE_MESH;
     write_body_name(s, &o->a, a);
@@ -139,7 +139,7 @@ static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, 
     if (o->time > 0.0)
         snprintf(when, sizeof when, " when it arrives at t = %g s", o->time);
     if (o->pairs > 1)
-        snprintf(many, sizeof many, "; %d pairs overlap, this one most", o->pairs);
+        snprintf(many, sizeof many, "; %lld pairs overlap, this one most", (long long)o->pairs);
     snprintf(
         text, size,
         "%s at (%.4g, %.4g, %.4g) overlaps %s of bodies[%d]%s by %.3g m, %.3g times the %s %.3g m%s%s",

@@ -14,6 +14,7 @@
 #include "backend/host.h"
 #include "base/memory.h"
 #include "base/timer.h"
+#include "collide/errors.h"
 #include "comm/line.h"
 #include "world/ids.h"
 #include "world/ranks/curve.h"
@@ -456,11 +457,12 @@ static TalusStatus send_parcels(Deal *d, int only)
 
 /* Makes the world's bodies those of the sorted records. */
 static TalusStatus replace_bodies(TalusWorld *world, const TalusBodyRecord *const *record,
-                                  int count)
+                                  size_t records)
 {
     TalusBodies *b = &world->bodies;
     const int64_t all = talus_world_living(world);
-    TALUS_TRY(talus_bodies_reserve(b, (size_t)count + 1));
+    const int count = (int)records; /* or the next call fails */
+    TALUS_TRY(talus_bodies_reserve(b, records + 1));
     b->counts.slots = b->counts.living = b->counts.first_free = count;
     b->counts.general = 0;
     world->forces.count = 0;
@@ -494,6 +496,7 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox)
     const TalusBodyRecord **record;
     int64_t at = 0;
     ranks->contacts = 0;
+    TALUS_TRY(talus_check_contact_count((double)sum.contacts, INT32_MAX));
     TALUS_TRY(TALUS_GROW(ranks->contact, (size_t)sum.contacts + 1, 0, "contacts"));
     TALUS_TRY(TALUS_ALLOC(record, (size_t)sum.bodies + 1, "bodies"));
     for (int m = 0; m < inbox->count; m++) {
@@ -507,7 +510,7 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox)
         ranks->contacts += parcel->contacts;
     }
     talus_body_sort_records(record, (size_t)at);
-    TalusStatus status = replace_bodies(world, record, (int)at);
+    TalusStatus status = replace_bodies(world, record, (size_t)at);
     talus_release(record);
     ranks->halo = 0;
     ranks->moved = true;

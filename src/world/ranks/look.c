@@ -73,7 +73,7 @@ static uint64_t listed_body(const TalusWorld *world, uint32_t slot)
 
 /* Sets *out to the contacts of the engine's list whose first bodies this rank owns, in an array that the caller
  * releases. */
-static TalusStatus pack_listed(const TalusWorld *world, TalusSharedContact **out, int *count)
+static TalusStatus pack_listed(const TalusWorld *world, TalusSharedContact **out, int64_t *count)
 {
     const TalusContactList *list = talus_world_contacts(world);
     const int fixed_end = list->sphere_sphere + list->sphere_fixed;
@@ -94,7 +94,7 @@ static TalusStatus pack_listed(const TalusWorld *world, TalusSharedContact **out
 }
 
 /* The same of the contacts that have come with bodies and are not in the list yet. */
-static TalusStatus pack_waiting(TalusWorld *world, TalusSharedContact **out, int *count)
+static TalusStatus pack_waiting(TalusWorld *world, TalusSharedContact **out, int64_t *count)
 {
     const TalusRanks *ranks = &world->ranks;
     const TalusBodies *b = &world->bodies;
@@ -122,7 +122,7 @@ static TalusStatus pack_waiting(TalusWorld *world, TalusSharedContact **out, int
     return TALUS_OK;
 }
 
-static TalusStatus pack_contacts(const TalusWorld *world, TalusSharedContact **out, int *count)
+static TalusStatus pack_contacts(const TalusWorld *world, TalusSharedContact **out, int64_t *count)
 {
     *count = 0;
     if (world->ranks.moved) /* sorting what waits changes nothing that is seen */
@@ -142,13 +142,13 @@ static int compare_contacts(const void *a, const void *b)
 }
 
 /* Sets *out to the contacts of all messages, in order. */
-static TalusStatus merge_contacts(const TalusInbox *inbox, TalusSharedContact **out, int *count)
+static TalusStatus merge_contacts(const TalusInbox *inbox, TalusSharedContact **out, int64_t *count)
 {
     size_t all = 0;
     for (int m = 0; m < inbox->count; m++)
         all += inbox->message[m].bytes / sizeof **out;
     TALUS_TRY(TALUS_ALLOC(*out, all + 1, "contacts"));
-    *count = (int)all;
+    *count = (int64_t)all;
     all = 0;
     for (int m = 0; m < inbox->count; m++) {
         if (inbox->message[m].bytes > 0)
@@ -161,12 +161,12 @@ static TalusStatus merge_contacts(const TalusInbox *inbox, TalusSharedContact **
 }
 
 TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedContact **out,
-                                        int *count)
+                                        int64_t *count)
 {
     TalusComm *comm = world->ranks.comm;
     TalusSharedContact *mine = NULL;
     TalusInbox inbox = {0};
-    int own = 0;
+    int64_t own = 0;
     *out = NULL;
     *count = 0;
     TalusStatus status = talus_comm_agree(comm, pack_contacts(world, &mine, &own));

@@ -242,7 +242,7 @@ TalusStatus talus_ranks_gather_bodies(const TalusWorld *world, struct TalusBodie
 /* Sets *out to an array, which the caller releases, of the contacts of all ranks between living bodies, in the order of the
  * list of one rank. */
 TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedContact **out,
-                                        int *count);
+                                        int64_t *count);
 /* Sets *copy to a world with copies of the bodies and, in its halo, those of other ranks that overlap free ones; all else
  * is the world's own. For talus_ranks_drop_copy. */
 TalusStatus talus_ranks_copy_with_halo(const TalusWorld *world, TalusWorld **copy);

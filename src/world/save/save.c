@@ -13,6 +13,7 @@
 #include "world/save/change.h"
 #include "world/state.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "backend/backend.h"
@@ -25,8 +26,6 @@
 #define TEXT(macro) TEXT_OF(macro)
 enum { HEADER_BYTES = 24 };
 static const char file_magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
-
-_Static_assert(sizeof(TalusProbeValue) == 88, "saved as it is");
 
 /* ---- def and counters ---- */
 
@@ -249,6 +248,27 @@ static void transfer_bodies(TalusArchive *a, TalusWorld *world)
 
 /* ---- probes, sinks, emitters, delayed bodies ---- */
 
+/* Transfers a number of contacts or bodies as i32; one that does not fit is not saved. */
+static void transfer_number(TalusArchive *a, int64_t *number)
+{
+    int32_t stored = (int32_t)*number;
+    if (!a->loading && a->status == TALUS_OK && *number > INT32_MAX)
+        a->status = talus_fail(TALUS_ERR_UNSUPPORTED,
+                               "saved state: a probe counts %" PRId64 "; it can store at most %d",
+                               *number, INT32_MAX);
+    TALUS_ARCHIVE_I32(a, &stored);
+    *number = stored;
+}
+
+static void transfer_probe_value(TalusArchive *a, TalusProbeValue *value)
+{
+    TALUS_ARCHIVE_VEC3(a, &value->force, &value->torque);
+    transfer_number(a, &value->contacts);
+    transfer_number(a, &value->bodies);
+    TALUS_ARCHIVE_F64(a, &value->mass);
+    TALUS_ARCHIVE_VEC3(a, &value->momentum);
+}
+
 static void transfer_probe(TalusArchive *a, TalusWorld *world, int index)
 {
     TalusProbe probe = a->loading ? (TalusProbe){0} : world->probe[index];
@@ -259,7 +279,7 @@ static void transfer_probe(TalusArchive *a, TalusWorld *world, int index)
     TALUS_ARCHIVE_VEC3(a, &def->lo, &def->hi);
     if (a->version > 11)
         TALUS_ARCHIVE_I32(a, &def->copy);
-    talus_archive_bytes(a, &probe.value, sizeof probe.value);
+    transfer_probe_value(a, &probe.value);
     if (!a->loading)
         return;
     if ((unsigned)def->kind > TALUS_PROBE_REGION || def->copy < 0 || def->copy >= TALUS_COPIES)

@@ -54,7 +54,7 @@ static void get_places(const TalusBodyView *v, const TalusOverlapPair *p, uint64
 static void replace_if_worse(const TalusBodyView *v, TalusOverlapPair *worst,
                              const TalusOverlapPair *p)
 {
-    const int pairs = worst->pairs;
+    const int64_t pairs = worst->pairs;
     uint64_t p_place[2], worst_place[2];
     get_places(v, p, p_place);
     get_places(v, worst, worst_place);
@@ -258,7 +258,7 @@ static void order_numbers(const TalusNumberedOverlap *r, uint64_t number[2])
 TalusStatus talus_overlap_share(TalusComm *comm, TalusNumberedOverlap *worst, int *rank)
 {
     TalusInbox inbox = {0};
-    int pairs = 0;
+    int64_t pairs = 0;
     TalusStatus status = talus_comm_gather(comm, worst, sizeof *worst, &inbox);
     for (int k = 0; status == TALUS_OK && k < inbox.count; k++) {
         const TalusNumberedOverlap *r = inbox.message[k].data;

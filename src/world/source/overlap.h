@@ -13,7 +13,7 @@ typedef struct TalusOverlapPair {
     double depth; /* m */
     double size;  /* m: size of a, or the smaller of both sizes if b is free too */
     /* number of overlapping pairs that have a contact; bodies so deep inside a mesh that they have none do not count */
-    int pairs;
+    int64_t pairs;
     int run; /* in which run of the contact list the pair is; TALUS_OVERLAP_INSIDE: b is a mesh with a inside it */
 } TalusOverlapPair;
 

@@ -122,7 +122,7 @@ TalusStatus talus_world_download_contacts(const TalusWorld *world)
     m->list.sphere_sphere = n.sphere_sphere;
     m->list.sphere_fixed = n.sphere_fixed;
     m->list.general = n.general;
-    m->list.count = n.contacts;
+    m->list.count = n.sphere_sphere + n.sphere_fixed + n.general;
     TALUS_TRY(w->engine.ops->get_contacts(w->engine.self, &m->list));
     TALUS_TRY(w->host.ops->put_contacts(w->host.self, &m->list));
     for (size_t i = 0; m->any_dropped && i < TALUS_CAPACITY(m->dropped); i++)

@@ -371,7 +371,7 @@ void talus_sleep_update(TalusWorld *world)
         let_sleep(world);
     int64_t asleep = s->asleep;
     (void)talus_comm_add_counts(world->ranks.comm, &asleep, 1); /* the next step fails, too */
-    world->info.asleep = (int)asleep;
+    world->info.asleep = asleep;
     world->info.sleep_speed = asleep > 0 ? sleep_limit(world) : 0.0;
 }
 

@@ -179,15 +179,6 @@ TalusStatus talus_stage_velocities(TalusWorld *world, double h)
     return TALUS_OK;
 }
 
-/* Sets world->clipped_bodies to the number of all ranks. */
-static TalusStatus add_clipped(TalusWorld *world, int here)
-{
-    int64_t all = here;
-    TALUS_TRY(talus_comm_add_counts(world->ranks.comm, &all, 1));
-    world->clipped_bodies = (int)all;
-    return TALUS_OK;
-}
-
 TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing)
 {
     TalusDetectOptions options = talus_detect_options(world, h);
@@ -201,7 +192,8 @@ TalusStatus talus_stage_find_missing(TalusWorld *world, double h, bool *missing)
         world->engine.self, &options, talus_velocity_change_limit(world, h),
         world->def.tolerance * world->reference_speed, missing));
     world->engine.ops->get_counts(world->engine.self, &counts);
-    TALUS_TRY(add_clipped(world, counts.clipped_bodies));
+    world->clipped_bodies = counts.clipped_bodies;
+    TALUS_TRY(talus_comm_add_counts(world->ranks.comm, &world->clipped_bodies, 1));
     world->info.detect_seconds += end_stage(start);
     return TALUS_OK;
 }
@@ -367,10 +359,10 @@ TalusStatus talus_world_build_part(TalusWorld *world, TalusProblem **problem)
     if (world->clipped_bodies > 0)
         talus_log_to(
             &world->log, TALUS_LOG_WARNING, "build.clipped",
-            "step %lld: bodies (%d) are so fast that the step takes them a quarter of a period or "
+            "step %lld: bodies (%lld) are so fast that the step takes them a quarter of a period or "
             "past the room beside a wall; a run would halve it, and the problem of the whole step "
             "may lack contacts of theirs",
-            (long long)world->steps + 1, world->clipped_bodies);
+            (long long)world->steps + 1, (long long)world->clipped_bodies);
     *problem = world->problem;
     return TALUS_OK;
 }

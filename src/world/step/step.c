@@ -298,10 +298,10 @@ static bool moves_too_far(TalusWorld *world, int depth)
     if (!world->said_clipped)
         talus_log_to(
             &world->log, TALUS_LOG_WARNING, "step.clipped",
-            "step %lld: bodies (%d) are so fast that a sixteenth of the step takes them a quarter "
+            "step %lld: bodies (%lld) are so fast that a sixteenth of the step takes them a quarter "
             "of a period or past the room beside a wall; contacts of theirs may be missed (said "
             "once; a shorter step sees them)",
-            (long long)world->steps + 1, world->clipped_bodies);
+            (long long)world->steps + 1, (long long)world->clipped_bodies);
     world->said_clipped = true;
     return false;
 }
@@ -438,7 +438,7 @@ static void finish_step(TalusWorld *world, double end)
         world->base_steps = world->steps;
     }
     info->time = talus_time(world);
-    info->bodies = (int)talus_world_living(world);
+    info->bodies = talus_world_living(world);
     world->overlap = info->overlap;
     warn_fallback(world);
     warn_soft(world);
