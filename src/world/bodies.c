@@ -164,19 +164,6 @@ static TalusStatus check_batch(const TalusWorld *world, const TalusBodyBatch *ba
     return TALUS_OK;
 }
 
-static TalusStatus check_piece(const TalusWorld *world, const TalusBodyBatch *piece, int before)
-{
-    TALUS_TRY(check_batch(world, piece));
-    for (int i = 0; i < piece->count; i++)
-        TALUS_TRY(check_batch_body(world, piece, i, before));
-    return TALUS_OK;
-}
-
-TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch)
-{
-    return check_piece(world, batch, 0);
-}
-
 /* Sets *mass to the mass of the batch's body i, 0 if fixed; refuses a mass that is not positive and finite. */
 static TalusStatus compute_batch_mass(const TalusWorld *world, const TalusBodyBatch *batch, int i,
                                       int before, double *mass)
@@ -193,6 +180,26 @@ static TalusStatus compute_batch_mass(const TalusWorld *world, const TalusBodyBa
     }
     if (!(*mass > 0.0) || !isfinite(1.0 / *mass) || !isfinite(*mass))
         return talus_reject("bodies: body %d would have a mass of %g kg", before + i, *mass);
+    return TALUS_OK;
+}
+
+TalusStatus talus_batch_check(const TalusWorld *world, const TalusBodyBatch *batch)
+{
+    TALUS_TRY(check_batch(world, batch));
+    for (int i = 0; i < batch->count; i++)
+        TALUS_TRY(check_batch_body(world, batch, i, 0));
+    return TALUS_OK;
+}
+
+/* Checks a batch, or a piece of one that follows `before` bodies, with the masses of its bodies. */
+static TalusStatus check_piece(const TalusWorld *world, const TalusBodyBatch *piece, int before)
+{
+    double mass;
+    TALUS_TRY(check_batch(world, piece));
+    for (int i = 0; i < piece->count; i++)
+        TALUS_TRY(check_batch_body(world, piece, i, before));
+    for (int i = 0; i < piece->count; i++)
+        TALUS_TRY(compute_batch_mass(world, piece, i, before, &mass));
     return TALUS_OK;
 }
 
@@ -293,20 +300,28 @@ static size_t slots_with(const TalusWorld *world, int count)
     return living > (size_t)n->slots ? living : (size_t)n->slots;
 }
 
-TalusStatus talus_world_reserve_bodies(TalusWorld *world, int count)
+/* Reserves memory for `count` bodies of a batch, so that they can be added without a failure. */
+static TalusStatus reserve_for_batch(TalusWorld *world, const TalusBodyBatch *batch, int count)
 {
+    const int own = count_own(world, count);
     TALUS_TRY(talus_bodies_reserve(&world->bodies, slots_with(world, count)));
-    return talus_ids_reserve(&world->bodies, count_own(world, count), !talus_world_is_dealt(world));
+    TALUS_TRY(talus_ids_reserve(&world->bodies, own, !talus_world_is_dealt(world)));
+    if (talus_norm(batch->force) + talus_norm(batch->torque) > 0.0)
+        TALUS_TRY(talus_forces_reserve(world, slots_with(world, count)));
+    TALUS_TRY(talus_journal_reserve(world, own));
+    return count > 0 ? talus_world_mark_bodies_dirty(world) : TALUS_OK;
 }
 
-/* Reserves memory for the bodies of a batch, so that they can be added without a failure. */
-static TalusStatus reserve_for_batch(TalusWorld *world, const TalusBodyBatch *batch)
+TalusStatus talus_world_begin_pieces(TalusWorld *world, const TalusBodyBatch *batch, int count)
 {
-    TALUS_TRY(talus_world_reserve_bodies(world, batch->count));
-    if (talus_norm(batch->force) + talus_norm(batch->torque) > 0.0)
-        TALUS_TRY(talus_forces_reserve(world, slots_with(world, batch->count)));
-    TALUS_TRY(talus_journal_reserve(world, count_own(world, batch->count)));
-    return batch->count > 0 ? talus_world_mark_bodies_dirty(world) : TALUS_OK;
+    TalusBodyBatch common = *batch;
+    common.count = 0;
+    TALUS_TRY(check_batch(world, &common));
+    TALUS_TRY(reserve_for_batch(world, batch, count));
+    if (batch->fixed)
+        talus_wake_all(world); /* a sleeping body is not tested against fixed ones */
+    world->filters.copies_apart |= batch->copy > 0 && count > 0;
+    return TALUS_OK;
 }
 
 /* Adds the batch's body i, if this rank owns it; there is memory for it. */
@@ -329,30 +344,46 @@ static void add_body(TalusWorld *world, const TalusBodyBatch *batch, int i, Talu
     add_exchange_energy(world, slot, 1.0, exchange);
 }
 
-TalusStatus talus_world_add_piece(TalusWorld *world, const TalusBodyBatch *piece, TalusBodyId *ids,
+/* Adds the bodies of a piece, which are sound and for which there is memory. */
+static void add_checked(TalusWorld *world, const TalusBodyBatch *piece, TalusPieces *pieces)
+{
+    for (int i = 0; i < piece->count; i++)
+        add_body(world, piece, i, &pieces->exchange);
+    pieces->added += piece->count;
+}
+
+TalusStatus talus_world_add_piece(TalusWorld *world, const TalusBodyBatch *piece,
                                   TalusPieces *pieces)
 {
     TALUS_TRY(check_piece(world, piece, pieces->added));
-    double mass = 0.0;
-    for (int i = 0; i < piece->count; i++)
-        TALUS_TRY(compute_batch_mass(world, piece, i, pieces->added, &mass));
-    TALUS_TRY(talus_comm_agree(world->ranks.comm, reserve_for_batch(world, piece)));
-    if (piece->fixed)
-        talus_wake_all(world); /* a sleeping body is not tested against fixed ones */
-    world->filters.copies_apart |= piece->copy > 0 && piece->count > 0;
-    for (int i = 0; i < piece->count; i++) {
-        if (ids)
-            ids[i] = (TalusBodyId){world->bodies.counts.created + 1};
-        add_body(world, piece, i, &pieces->exchange);
-    }
-    pieces->added += piece->count;
+    add_checked(world, piece, pieces);
     return TALUS_OK;
+}
+
+int talus_world_count_next(TalusWorld *world, int count, bool *own)
+{
+    const uint64_t number = world->bodies.counts.created + 1;
+    const uint64_t left = BODY_GRAIN - (number - 1) % BODY_GRAIN; /* in the block */
+    *own = owns_next(world);
+    return !talus_world_is_dealt(world) || (uint64_t)count < left ? count : (int)left;
+}
+
+void talus_world_pass_over(TalusWorld *world, int count, TalusPieces *pieces)
+{
+    world->bodies.counts.created += (uint64_t)count;
+    world->ranks.elsewhere += count;
+    pieces->added += count;
 }
 
 TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch, TalusBodyId *ids)
 {
     TalusPieces pieces = {0};
-    TALUS_TRY(talus_world_add_piece(world, batch, ids, &pieces));
+    TALUS_TRY(check_piece(world, batch, 0));
+    TALUS_TRY(
+        talus_comm_agree(world->ranks.comm, talus_world_begin_pieces(world, batch, batch->count)));
+    for (int i = 0; ids && i < batch->count; i++)
+        ids[i] = (TalusBodyId){world->bodies.counts.created + 1 + (uint64_t)i};
+    add_checked(world, batch, &pieces);
     talus_exchange_book(world, &pieces.exchange);
     return TALUS_OK;
 }

@@ -131,12 +131,18 @@ typedef struct TalusPieces {
     TalusExchange exchange;
 } TalusPieces;
 
-/* Adds one piece. With talus_exchange_book(&pieces->exchange) after the last one, the world has the bits that
- * talus_world_add_bodies gives with the whole batch. */
-TalusStatus talus_world_add_piece(TalusWorld *world, const TalusBodyBatch *piece, TalusBodyId *ids,
+/* Before the pieces of a batch, or of several that differ in their shapes alone: checks what its bodies have in common and
+ * reserves memory for `count` of them in all, of which this rank will own some. Ranks agree on the status before they go
+ * on. */
+TalusStatus talus_world_begin_pieces(TalusWorld *world, const TalusBodyBatch *batch, int count);
+/* Adds one piece, without other ranks. With talus_exchange_book(&pieces->exchange) after the last one, the world has the
+ * bits that talus_world_add_bodies gives with the whole batch. */
+TalusStatus talus_world_add_piece(TalusWorld *world, const TalusBodyBatch *piece,
                                   TalusPieces *pieces);
-/* Reserves memory for `count` new bodies, of which this rank will own some, so that the arrays do not grow piece by piece. */
-TalusStatus talus_world_reserve_bodies(TalusWorld *world, int count);
+/* Returns how many of the next `count` bodies, count > 0, are of one owner; *own: that is this rank, as in a whole world. */
+int talus_world_count_next(TalusWorld *world, int count, bool *own);
+/* In place of a piece whose bodies other ranks own. */
+void talus_world_pass_over(TalusWorld *world, int count, TalusPieces *pieces);
 /* Marks the slot dead (shape -1), records the change in the journal and subtracts the energies of a free or sleeping
  * body from *exchange. The other arrays keep their values, so that a rollback can restore the body. */
 void talus_slot_remove(TalusWorld *world, int slot, TalusExchange *exchange);

@@ -1,7 +1,7 @@
 /* io/scene/scene_build.c - construction of a world from a scene.
  *
- * On several ranks all of them read the scene and make the bodies of every entry, piece by piece; the world keeps those that
- * the rank owns. What may fail on one rank alone, such as memory or a file, is followed by talus_comm_agree before the ranks
+ * Bodies are made piece by piece. On several ranks all of them read the scene; each makes the bodies that it owns or, of an
+ * entry with several forms, all, of which it keeps its own. What may fail on one rank alone, such as memory or a file, is followed by talus_comm_agree before the ranks
  * next exchange. */
 #include "io/scene/scene_copies.h"
 #include "io/scene/scene_joint.h"
@@ -273,15 +273,17 @@ static TalusQuat random_rotation(TalusRng *rng)
     }
 }
 
-/* Gives the bodies the prescribed motion of their entry. */
-static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, const TalusBodyId *ids,
-                                int count)
+/* Gives the last `count` bodies the prescribed motion of their entry. */
+static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, int count)
 {
+    const uint64_t before = b->world->bodies.counts.created - (uint64_t)count;
     TalusDriveDef def = drive->def;
     def.own_axis = talus_json_get(drive->json, "point") != NULL;
     def.point = talus_add(def.point, b->shift);
-    for (int i = 0; i < count; i++)
-        TALUS_TRY(talus_json_error_at(drive->json, talus_world_set_drive(b->world, ids[i], &def)));
+    for (int i = 0; i < count; i++) {
+        const TalusBodyId id = {before + 1 + (uint64_t)i};
+        TALUS_TRY(talus_json_error_at(drive->json, talus_world_set_drive(b->world, id, &def)));
+    }
     return TALUS_OK;
 }
 
@@ -310,20 +312,18 @@ typedef struct EntryBodies {
     int room;                   /* bodies of a piece at most */
     TalusVec3 *velocity, *spin; /* [room]: the same for all bodies; NULL: 0, the world's default */
     /* The present piece: */
-    int next, count; /* number of the body after it; number of its bodies */
+    int next, count; /* number of its first body; number of its bodies */
     ScenePiece piece;
     TalusQuat *orientation; /* [room]; NULL: the world's default */
     TalusRng turns;         /* of random orientations */
     /* Those of its bodies that have one form, if there are several forms: */
     TalusVec3 *form_position;
     TalusQuat *form_orientation;
-    TalusBodyId *id; /* [room]: of the bodies that are added */
 } EntryBodies;
 
 static void free_entry_bodies(EntryBodies *g)
 {
-    TALUS_RELEASE(g->velocity, g->spin, g->orientation, g->form_position, g->form_orientation,
-                  g->id);
+    TALUS_RELEASE(g->velocity, g->spin, g->orientation, g->form_position, g->form_orientation);
     talus_scene_piece_clear(&g->piece);
     talus_scene_places_clear(&g->places);
 }
@@ -348,7 +348,6 @@ static TalusStatus allocate_piece(EntryBodies *g)
     TALUS_TRY(talus_scene_allocate_piece(&g->places, g->room, &g->piece));
     TALUS_TRY(copy_vector_to_all(g->body->velocity, g->room, &g->velocity));
     TALUS_TRY(copy_vector_to_all(g->body->spin, g->room, &g->spin));
-    TALUS_TRY(TALUS_ALLOC(g->id, room, "bodies of a scene"));
     if (has_orientation(g->body))
         TALUS_TRY(TALUS_ALLOC(g->orientation, room, "bodies of a scene"));
     if (!g->piece.form)
@@ -392,20 +391,24 @@ static void move_positions_to_centres(EntryBodies *g)
     }
 }
 
-/* Makes the next piece; false after the last one. */
-static bool make_next_piece(const Builder *b, EntryBodies *g)
+/* Makes the piece of g->count bodies from g->next on. */
+static void make_piece(const Builder *b, EntryBodies *g)
 {
-    const int left = g->places.count - g->next;
-    g->count = left < g->room ? left : g->room;
-    if (g->count <= 0)
-        return false;
     talus_scene_get_piece(&g->places, g->next, g->count, &g->piece);
     make_orientations(g);
     move_positions_to_centres(g);
     for (int i = 0; b->copy > 0 && i < g->count; i++)
         g->piece.position[i] = talus_add(g->piece.position[i], b->shift);
-    g->next += g->count;
-    return true;
+}
+
+/* Passes over g->count bodies from g->next on, which other ranks make. Their random orientations are drawn, as they take
+ * more or fewer numbers. */
+static void skip_piece(Builder *b, EntryBodies *g, TalusPieces *pieces)
+{
+    const SceneOrientation *o = g->body->orientation;
+    for (int i = 0; o && o->random && i < g->count; i++)
+        (void)random_rotation(&g->turns);
+    talus_world_pass_over(b->world, g->count, pieces);
 }
 
 /* Points the batch to the bodies of the piece that have this form. */
@@ -432,62 +435,85 @@ static void select_form(EntryBodies *g, int form, TalusBodyBatch *batch)
     }
 }
 
-/* Adds a piece to the world: as a delayed batch if the entry has a `time`. Otherwise also gives the bodies the drive of the
- * entry, and sets b->id[entry] if the entry has one body. */
-static TalusStatus add_piece(Builder *b, EntryBodies *g, const TalusBodyBatch *batch,
+/* Adds the bodies of the present piece that have this form to the world: as a delayed batch if the entry has a `time`. */
+static TalusStatus add_piece(Builder *b, EntryBodies *g, int form, TalusBodyBatch *batch,
                              TalusPieces *pieces)
 {
-    const SceneBody *body = g->body;
-    if (body->time > 0.0)
-        return talus_json_error_at(body->json,
-                                   talus_world_add_bodies_at(b->world, body->time, batch));
-    TALUS_TRY(
-        talus_json_error_at(body->json, talus_world_add_piece(b->world, batch, g->id, pieces)));
-    if (g->places.count == 1)
-        b->id[g->entry] = g->id[0];
-    return body->drive ? drive_bodies(b, body->drive, g->id, batch->count) : TALUS_OK;
+    const TalusJson *json = g->body->json;
+    make_piece(b, g);
+    select_form(g, form, batch);
+    if (batch->count == 0)
+        return TALUS_OK;
+    return talus_json_error_at(json, g->body->time > 0.0
+                                         ? talus_world_add_bodies_at(b->world, g->body->time, batch)
+                                         : talus_world_add_piece(b->world, batch, pieces));
 }
 
 /* Adds the bodies of an entry that have one of its forms. For each form all pieces are made anew: bodies are numbered form
- * by form, and to keep those of other forms would take an array of all. */
-static TalusStatus add_form_bodies(Builder *b, EntryBodies *g, int form, TalusBodyBatch *batch)
+ * by form, and to keep those of other forms would take an array of all. If there is one form alone, a body's number is known
+ * before it is made, and a rank makes its own bodies only. */
+static TalusStatus add_form_bodies(Builder *b, EntryBodies *g, int form, TalusBodyBatch *batch,
+                                   TalusPieces *pieces)
 {
-    TalusPieces pieces = {0};
+    const bool numbered = !g->piece.form && !(g->body->time > 0.0);
+    bool own = true;
     batch->shape = g->forms->shape[form];
     rewind_pieces(g);
-    while (make_next_piece(b, g)) {
-        select_form(g, form, batch);
-        if (batch->count > 0)
-            TALUS_TRY(add_piece(b, g, batch, &pieces));
+    for (; g->next < g->places.count; g->next += g->count) {
+        const int left = g->places.count - g->next;
+        g->count = left < g->room ? left : g->room;
+        if (numbered)
+            g->count = talus_world_count_next(b->world, g->count, &own);
+        if (own)
+            TALUS_TRY(add_piece(b, g, form, batch, pieces));
+        else
+            skip_piece(b, g, pieces);
     }
-    talus_exchange_book(b->world, &pieces.exchange);
     return TALUS_OK;
 }
 
-/* Makes the places and forms of an entry, and memory for its bodies. */
-static TalusStatus prepare_entry(Builder *b, const SceneShape *shape, Forms *forms, EntryBodies *g)
+/* Adds the bodies of an entry, form by form. If they are not delayed, also gives them the drive of the entry, and sets
+ * b->id[entry] if there is one body. */
+static TalusStatus add_entry_bodies(Builder *b, EntryBodies *g, TalusBodyBatch *batch)
 {
+    for (int form = 0; form < g->places.forms; form++) {
+        TalusPieces pieces = {0};
+        TALUS_TRY(talus_comm_agree(b->comm, add_form_bodies(b, g, form, batch, &pieces)));
+        talus_exchange_book(b->world, &pieces.exchange);
+    }
+    if (g->body->time > 0.0)
+        return TALUS_OK;
+    if (g->places.count == 1)
+        b->id[g->entry] = (TalusBodyId){b->world->bodies.counts.created};
+    return g->body->drive ? drive_bodies(b, g->body->drive, g->places.count) : TALUS_OK;
+}
+
+/* Makes the places and forms of an entry, and memory for its bodies. */
+static TalusStatus prepare_entry(Builder *b, Forms *forms, EntryBodies *g, TalusBodyBatch *batch)
+{
+    const SceneShape *shape;
+    TALUS_TRY(talus_scene_entry_shape(b->scene, g->body, 0, &shape));
+    TALUS_TRY(fill_batch(b, g->body, shape, batch));
     TALUS_TRY(add_forms(b, g->body, forms));
     TALUS_TRY(talus_scene_place_bodies(b->scene, g->body, shape, &forms->extents, &g->places));
     TALUS_TRY(allocate_piece(g));
-    return g->body->time > 0.0 ? TALUS_OK : talus_world_reserve_bodies(b->world, g->places.count);
+    batch->shape = forms->shape[0];
+    if (g->body->time > 0.0)
+        return TALUS_OK;
+    return talus_json_error_at(g->body->json,
+                               talus_world_begin_pieces(b->world, batch, g->places.count));
 }
 
-/* Adds the shapes and bodies of an entry of `bodies`, form by form; sets b->count[entry]. */
+/* Adds the shapes and bodies of an entry of `bodies`; sets b->count[entry]. */
 static TalusStatus add_entry(Builder *b, int entry)
 {
-    const SceneBody *body = (const SceneBody *)b->scene->bodies.items + entry;
-    const SceneShape *shape;
     TalusBodyBatch batch;
     Forms forms = {0};
-    EntryBodies g = {.body = body, .forms = &forms, .entry = entry};
-    TalusStatus status = talus_scene_entry_shape(b->scene, body, 0, &shape);
-    TALUS_THEN(status, fill_batch(b, body, shape, &batch));
-    TALUS_THEN(status, prepare_entry(b, shape, &forms, &g));
-    status = talus_comm_agree(b->comm, status);
+    EntryBodies g = {
+        .body = (const SceneBody *)b->scene->bodies.items + entry, .forms = &forms, .entry = entry};
+    TalusStatus status = talus_comm_agree(b->comm, prepare_entry(b, &forms, &g, &batch));
     b->count[entry] = g.places.count;
-    for (int form = 0; status == TALUS_OK && form < g.places.forms; form++)
-        status = add_form_bodies(b, &g, form, &batch);
+    TALUS_THEN(status, add_entry_bodies(b, &g, &batch));
     free_entry_bodies(&g);
     free_forms(&forms);
     return status;

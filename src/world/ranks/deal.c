@@ -77,13 +77,11 @@ static int compare_members(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Finds the blocks of this rank's bodies. */
-static TalusStatus find_blocks(Deal *d)
+/* Lists this rank's bodies by blocks; returns their number. */
+static int list_members(Deal *d, Member *member)
 {
     const TalusBodies *b = &d->world->bodies;
-    Member *member;
     int living = 0;
-    TALUS_TRY(TALUS_ALLOC(member, (size_t)d->slots + 1, "blocks of bodies"));
     for (int i = 0; i < d->slots; i++)
         if (b->shape[i] >= 0)
             member[living++] = (Member){talus_number_block(b->id[i]), i};
@@ -91,17 +89,37 @@ static TalusStatus find_blocks(Deal *d)
             d->block_of[i] = -1;
     if (living > 0)
         qsort(member, (size_t)living, sizeof *member, compare_members);
+    return living;
+}
+
+/* Makes the blocks of the listed bodies; there are far fewer than bodies. */
+static TalusStatus make_blocks(Deal *d, const Member *member, int living)
+{
+    size_t blocks = 1;
+    for (int k = 1; k < living; k++)
+        blocks += member[k].number != member[k - 1].number;
+    TALUS_TRY(TALUS_ALLOC(d->block, blocks, "blocks of bodies"));
+    TALUS_TRY(TALUS_ALLOC(d->number, blocks, "blocks of bodies"));
     for (int k = 0; k < living; k++) {
         if (k == 0 || member[k].number != member[k - 1].number)
             d->number[d->blocks++] = member[k].number;
         Block *block = &d->block[d->blocks - 1];
         d->block_of[member[k].slot] = d->blocks - 1;
-        block->sum = talus_add(block->sum, b->position[member[k].slot]);
+        block->sum = talus_add(block->sum, d->world->bodies.position[member[k].slot]);
         block->weight++;
         block->bodies++;
     }
-    talus_release(member);
     return TALUS_OK;
+}
+
+/* Finds the blocks of this rank's bodies. */
+static TalusStatus find_blocks(Deal *d)
+{
+    Member *member;
+    TALUS_TRY(TALUS_ALLOC(member, (size_t)d->slots + 1, "blocks of bodies"));
+    TalusStatus status = make_blocks(d, member, list_members(d, member));
+    talus_release(member);
+    return status;
 }
 
 /* Adds the contacts of the last step to the weights of the blocks of their first bodies. */
@@ -521,10 +539,7 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox)
 
 static TalusStatus open_deal(Deal *d)
 {
-    const size_t slots = (size_t)d->slots + 1;
-    TALUS_TRY(TALUS_ALLOC(d->block_of, slots, "blocks of bodies"));
-    TALUS_TRY(TALUS_ALLOC(d->block, slots, "blocks of bodies"));
-    TALUS_TRY(TALUS_ALLOC(d->number, slots, "blocks of bodies"));
+    TALUS_TRY(TALUS_ALLOC(d->block_of, (size_t)d->slots + 1, "blocks of bodies"));
     return find_blocks(d);
 }
 
