@@ -67,9 +67,7 @@ static int write_checkpoint(Session *session)
     Run *run = &session->run;
     double begun = talus_now();
     char *note = run_note_format(&run->settings, &run->tally);
-    const TalusWorld *world = run_get_whole(run);
-    TalusStatus status =
-        !note || !world ? TALUS_ERR_MEMORY : talus_output_checkpoint(session->output, world, note);
+    TalusStatus status = note ? run_save(run, session->output, note) : TALUS_ERR_MEMORY;
     if (!note)
         cli_fail("out of memory for a checkpoint");
     else if (status != TALUS_OK)
@@ -334,29 +332,15 @@ static int write_checkpoint_if_due(Session *session)
     return write_checkpoint(session);
 }
 
-static TalusStatus write_frame(Session *session)
-{
-    const TalusWorld *world = run_get_whole(&session->run);
-    return world ? talus_output_frame(session->output, world) : TALUS_ERR_CANCELLED;
-}
-
-/* Returns the world for the rows of a step: as a whole if that is needed for those of joints. */
-static const TalusWorld *world_for_tables(Run *run)
-{
-    return talus_world_joint_count(run->world) > 0 ? run_get_whole(run) : run->world;
-}
-
 /* Writes the row of the step, its frame if `frame`, then a checkpoint if due. Returns the exit code. */
 static int write_step(Session *session, const TalusStepInfo *info, bool frame)
 {
     if (!session->output)
         return CLI_OK;
     double begun = talus_now();
-    const TalusWorld *world = world_for_tables(&session->run);
-    TalusStatus status =
-        world ? talus_output_step(session->output, world, info) : TALUS_ERR_CANCELLED;
+    TalusStatus status = run_write_rows(&session->run, session->output, info);
     if (status == TALUS_OK && frame)
-        status = write_frame(session);
+        status = run_write_frame(&session->run, session->output);
     session->run.clock.output += talus_now() - begun;
     if (status != TALUS_OK)
         return fail_run(session);
@@ -385,11 +369,9 @@ static bool rescue_state(Session *session)
     if (!session->output || talus_output_check(session->output) == TALUS_OK)
         return false;
     char *note = cli_check_memory(run_note_format(&run->settings, &run->tally));
-    /* After shortened steps the world is not saved: the last checkpoint is from before them. */
-    TalusWorld *world = run->shortened ? NULL : run_get_whole(run);
-    if (talus_output_rescue(session->output, world, note, path, sizeof path) == TALUS_OK)
+    if (run_rescue(run, session->output, note, path, sizeof path) == TALUS_OK)
         cli_fail("the state at t = %g s was saved: talus run --resume %s",
-                 world ? talus_world_time(world) : session->saved_time, path);
+                 run->shortened ? session->saved_time : talus_world_time(run->world), path);
     else
         cli_fail("%s; what the run has written is lost", talus_error());
     free(note);
@@ -587,10 +569,8 @@ static int report_end(Session *session)
     const Options *o = &session->options;
     Run *run = &session->run;
     int code = CLI_OK;
-    const TalusWorld *world = run_get_whole(run);
-    if (!world)
+    if (run_hash(run) != TALUS_OK)
         return cli_fail_library();
-    run->hash = talus_world_hash(world);
     if (run->divided) {
         run_order(run, RUN_SHARES);
         if (run_gather_shares(run) != TALUS_OK)
@@ -604,7 +584,7 @@ static int report_end(Session *session)
         run_report_json(run);
     if (run->profiled && run_profile_write_page(run) != TALUS_OK)
         code = cli_fail_library();
-    if (o->final_positions && run_write_positions(o->final_positions, world) != TALUS_OK)
+    if (o->final_positions && run_write_positions(run, o->final_positions) != TALUS_OK)
         code = cli_fail_library();
     return code == CLI_OK && !is_at_end(run) ? report_stop(session) : code;
 }
@@ -652,28 +632,20 @@ static void follow(Session *session, const CliList *operands)
     const char *name = operands->count ? operands->item[0] : "";
     char path[CLI_PATH_MAX];
     for (RunOrder order; (order = run_await_order(run)) != RUN_END;) {
-        TalusStepInfo info;
         if (order == RUN_BUILD)
             (void)run_agree(run, cli_find_scene(name, path, sizeof path)
                                      ? build_scene(session, name, path)
                                      : talus_fail(TALUS_ERR_IO, "%s: not found", name));
         else if (order == RUN_LOAD)
             (void)run_agree(run, load_checkpoint(session));
-        else if (order == RUN_DIVIDE)
-            (void)run_divide(run);
-        else if (order == RUN_STEP)
-            (void)run_make_step(run, &info);
-        else if (order == RUN_GATHER)
-            (void)run_gather(run);
         else
-            (void)run_gather_shares(run);
+            run_follow(run, order);
     }
 }
 
 static void close_session(Session *session)
 {
     control_close(&session->control);
-    talus_world_destroy(session->run.whole);
     talus_free(session->run.share);
     talus_world_destroy(session->run.world);
     talus_scene_destroy(session->scene);
