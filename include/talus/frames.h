@@ -29,7 +29,7 @@ typedef enum TalusSnapshotField {
     TALUS_SNAPSHOT_ALL = 127    /* all that a world provides; contacts in full */
 } TalusSnapshotField;
 
-/* Arrays over living bodies, in the order of talus_world_get_state; NULL if not among `fields`. */
+/* Arrays over living bodies, by ascending ids, those from a file in its order; NULL if not among `fields`. */
 typedef struct TalusSnapshot {
     unsigned fields;
     double time;
@@ -57,7 +57,8 @@ typedef struct TalusSnapshot {
 } TalusSnapshot;
 
 /* Fills a snapshot and reuses its memory; a zeroed snapshot is empty. fields: bits of TALUS_SNAPSHOT_ALL. If memory is
- * lacking or a device fails, the snapshot is freed. */
+ * lacking or a device fails, the snapshot is freed. On several ranks all of them call this, and rank 0 gets the snapshot;
+ * those of others are freed. */
 TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world, unsigned fields);
 void talus_snapshot_free(TalusSnapshot *snapshot);
 

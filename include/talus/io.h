@@ -64,6 +64,8 @@ typedef struct TalusOutputDef {
  * has one. If files are missing or changed, the call fails with TALUS_ERR_FORMAT, names them and changes nothing; with
  * `accept_changes` a warning "output.changed" names them and the run continues. */
 TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusOutput **out);
+/* On several ranks talus_output_frame, talus_output_step, talus_output_checkpoint and talus_output_rescue are called by all
+ * of them, by others than rank 0 with output NULL. */
 /* Appends a frame of the present state to frames.talus and to the files of all other formats. */
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world);
 /* Appends the rows of a step to steps.csv and, for each probe and joint, to probes.csv and joints.csv. */
@@ -86,7 +88,9 @@ TalusStatus talus_output_close(TalusOutput *output);
 /* After a failure: frees `output` and leaves the files as a crash would, readable and resumable. NULL is allowed. */
 void talus_output_abandon(TalusOutput *output);
 
-/* Checkpoints alternate between two files, checksummed and written atomically. A run with an output uses
+/* On several ranks all of them write a checkpoint together; the directory is that of rank 0.
+ *
+ * Checkpoints alternate between two files, checksummed and written atomically. A run with an output uses
  * talus_output_checkpoint, so that everything up to the checkpoint's time is on the disk. Reading takes the newest
  * intact file and logs "checkpoint.damaged" if the other is damaged. `note` (may be NULL) is stored verbatim; reading
  * allocates *note, which the caller frees with talus_free. */

@@ -445,7 +445,8 @@ TalusShapeDef talus_world_shape(const TalusWorld *world, int index);
 int talus_world_material_count(const TalusWorld *world);
 TalusMaterialDef talus_world_material(const TalusWorld *world, int index);
 
-/* Saves the whole state as bytes, which the caller frees with talus_free. */
+/* Saves the whole state as bytes, which the caller frees with talus_free. On several ranks all of them call it, and rank 0
+ * gets the bytes, those of one rank; others get NULL. */
 TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size);
 /* Loads a saved world. `threads` as in TalusWorldDef. `backend` NULL: the backend on which the world was saved; later
  * steps then have the same bits. On another backend later steps meet the same tolerances. *out is NULL on failure. */

@@ -40,4 +40,37 @@ static inline uint64_t talus_hash(uint64_t hash, const void *bytes, size_t size)
     return talus_hash_mix(hash ^ word);
 }
 
+/* The hash of one array that comes in parts: that of talus_hash, however it is divided. */
+typedef struct TalusHasher {
+    uint64_t hash; /* starts as that of the arrays before */
+    size_t used;   /* bytes in `rest` */
+    unsigned char rest[8];
+} TalusHasher;
+
+static inline void talus_hasher_add(TalusHasher *hasher, const void *bytes, size_t size)
+{
+    const unsigned char *p = (const unsigned char *)bytes;
+    uint64_t word;
+    while (size > 0) {
+        if (hasher->used == 0 && size >= 8) {
+            memcpy(&word, p, 8);
+            p += 8;
+            size -= 8;
+        } else {
+            hasher->rest[hasher->used++] = *p++;
+            size--;
+            if (hasher->used < 8)
+                continue;
+            memcpy(&word, hasher->rest, 8);
+            hasher->used = 0;
+        }
+        hasher->hash = talus_hash_mix(hasher->hash ^ word) + UINT64_C(0x632be59bd9b4e019);
+    }
+}
+
+static inline uint64_t talus_hasher_end(const TalusHasher *hasher)
+{
+    return talus_hash(hasher->hash, hasher->rest, hasher->used);
+}
+
 #endif

@@ -87,6 +87,70 @@ TalusForceSummary talus_force_sums_end(const TalusForceSums *s)
     return summary;
 }
 
+/* A contact that is counted: its bodies' slots, or `slots` in place of another rank's. */
+typedef struct OwnContact {
+    int a, b;
+    double impulse;
+} OwnContact;
+
+/* Adds a contact to the sums; the element behind the slots takes what is of other ranks. */
+static void add_own_contact(TalusForceSums *sums, const OwnContact *c, int slots, int *first)
+{
+    talus_force_sums_add(sums, c->impulse, c->a, c->b);
+    *first += c->a < slots;
+}
+
+/* Adds the contacts of the engine's list whose bodies live. */
+static int add_listed(const TalusWorld *world, TalusForceSums *sums)
+{
+    const TalusContactList *list = talus_world_contacts(world);
+    const int slots = world->bodies.counts.slots;
+    const int own = talus_world_is_dealt(world) ? world->ranks.list.own : slots;
+    int first = 0;
+    for (int i = 0; i < list->count; i++) {
+        const int a = (int)list->contact[i].a, b = (int)list->contact[i].b;
+        if (talus_ranks_listed_body(world, (uint32_t)a) &&
+            talus_ranks_listed_body(world, (uint32_t)b))
+            add_own_contact(sums,
+                            &(OwnContact){a < own ? a : slots, b < own ? b : slots,
+                                          talus_normal_impulse(list, i)},
+                            slots, &first);
+    }
+    return first;
+}
+
+/* Adds those that have come with bodies and are not in the list yet. */
+static int add_waiting(TalusWorld *world, TalusForceSums *sums)
+{
+    const int slots = world->bodies.counts.slots;
+    int first = 0;
+    talus_ranks_sort_contacts(&world->ranks);
+    for (int64_t k = 0; k < world->ranks.contacts; k++) {
+        const TalusContactRecord *c = &world->ranks.contact[k];
+        const int a = talus_slot_of(world, (TalusBodyId){c->a});
+        const int b = talus_slot_of(world, (TalusBodyId){c->b});
+        add_own_contact(
+            sums,
+            &(OwnContact){a >= 0 ? a : slots, b >= 0 ? b : slots, talus_dot(c->impulse, c->normal)},
+            slots, &first);
+    }
+    return first;
+}
+
+TalusStatus talus_world_sum_own_forces(const TalusWorld *world, double *force, int *touching,
+                                       TalusForceSummary *summary)
+{
+    TALUS_TRY(talus_world_download_contacts(world));
+    TalusForceSums sums =
+        talus_force_sums_begin(world, world->bodies.counts.slots + 1, force, touching);
+    const int first = world->ranks.moved
+                          ? add_waiting((TalusWorld *)world, &sums) /* sorting is not seen */
+                          : add_listed(world, &sums);
+    *summary = sums.summary;
+    summary->contacts = first;
+    return TALUS_OK;
+}
+
 /* The canonical order of contacts makes the sums depend on the state alone. */
 TalusStatus talus_world_sum_forces(const TalusWorld *world, const int *living_index, double *force,
                                    int *touching, TalusForceSummary *summary)

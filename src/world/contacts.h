@@ -28,6 +28,11 @@ TalusForceSums talus_force_sums_begin(const TalusWorld *world, int bodies, doubl
 void talus_force_sums_add(TalusForceSums *sums, double impulse, int a, int b);
 TalusForceSummary talus_force_sums_end(const TalusForceSums *sums);
 
+/* Sums normal forces by slot, over all contacts of this rank's bodies; the arrays hold one element more than there are slots.
+ * The summary is of the contacts whose first bodies this rank has, without the mean. */
+TalusStatus talus_world_sum_own_forces(const TalusWorld *world, double *force, int *touching,
+                                       TalusForceSummary *summary);
+
 /* Allocates *living_index, [slots]: the index of each living body among the living bodies, in the order of slots; 0 for
  * dead slots. The caller releases the array (talus_release). */
 TalusStatus talus_living_indices(const TalusWorld *world, int **living_index);

@@ -38,12 +38,6 @@ TalusStatus run_divide(Run *run)
     return status;
 }
 
-static void drop_whole(Run *run)
-{
-    talus_world_destroy(run->whole);
-    run->whole = NULL;
-}
-
 /* Adds what has been used between two moments. */
 static void add_use(TalusCommUse *sum, const TalusCommUse *now, const TalusCommUse *before)
 {
@@ -59,27 +53,9 @@ TalusStatus run_make_step(Run *run, TalusStepInfo *info)
     static const TalusCommUse none;
     const TalusCommUse before = run->comm ? run->comm->use : none;
     const double start = talus_now();
-    drop_whole(run);
     const TalusStatus status = talus_world_step_to(run->world, run->settings.until, info);
     run->step_seconds += talus_now() - start;
     if (run->comm)
         add_use(&run->comm_use, &run->comm->use, &before);
     return run_agree(run, status);
-}
-
-TalusStatus run_gather(Run *run)
-{
-    return run_agree(run, talus_world_gather(run->world, &run->whole));
-}
-
-TalusWorld *run_get_whole(Run *run)
-{
-    if (!run->divided)
-        return run->world;
-    if (!run->whole) {
-        run_order(run, RUN_GATHER);
-        if (run_gather(run) != TALUS_OK)
-            drop_whole(run);
-    }
-    return run->whole;
 }

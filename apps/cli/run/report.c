@@ -1,10 +1,9 @@
-/* cli/run/report.c - report and final positions at the end of a run. */
+/* cli/run/report.c - report at the end of a run. */
 #include "cli/json_out.h"
 #include "cli/serve/serve.h"
 #include "run.h"
 
 #include "base/status.h"
-#include "io/file/file.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -133,28 +132,6 @@ void run_report(const Run *run, FILE *out)
     if (run->profiled)
         run_profile_print(run, out);
     print_results_dir(run, out);
-}
-
-/* ---- final positions ---- */
-
-static TalusStatus write_position_lines(const char *path, const TalusSnapshot *s)
-{
-    TalusFile *file;
-    TALUS_TRY(talus_file_create(path, &file));
-    for (int i = 0; i < s->body_count; i++)
-        if (!s->fixed[i])
-            talus_file_print(file, "%.17g %.17g %.17g\n", s->position[i].x, s->position[i].y,
-                             s->position[i].z);
-    return talus_file_commit(file);
-}
-
-TalusStatus run_write_positions(const char *path, const TalusWorld *world)
-{
-    TalusSnapshot snapshot = {0};
-    TALUS_TRY(talus_snapshot_take(&snapshot, world, 0));
-    TalusStatus status = write_position_lines(path, &snapshot);
-    talus_snapshot_free(&snapshot);
-    return status;
 }
 
 /* ---- JSON ---- */

@@ -70,9 +70,7 @@ static int write_checkpoint(Session *session)
     Run *run = &session->run;
     double begun = talus_now();
     char *note = run_note_format(&run->settings, &run->tally);
-    const TalusWorld *world = run_get_whole(run);
-    TalusStatus status =
-        !note || !world ? TALUS_ERR_MEMORY : talus_output_checkpoint(session->output, world, note);
+    TalusStatus status = note ? run_save(run, session->output, note) : TALUS_ERR_MEMORY;
     if (!note)
         cli_fail("out of memory for a checkpoint");
     else if (status != TALUS_OK)
@@ -141,12 +139,6 @@ static int check_support(Session *session)
     return status == TALUS_OK ? CLI_OK : cli_fail_library();
 }
 
-static TalusStatus write_frame(Session *session)
-{
-    const TalusWorld *world = run_get_whole(&session->run);
-    return world ? talus_output_frame(session->output, world) : TALUS_ERR_CANCELLED;
-}
-
 /* Opens the directory for output: replaces its content and writes the first frame or, with `resume`, removes output
  * after the checkpoint. Then run.json says "running". Returns the exit code. */
 static int open_output(Session *session, bool resume)
@@ -169,7 +161,7 @@ static int open_output(Session *session, bool resume)
     if (status == TALUS_OK || !resume)
         control_begin(&session->control, run);
     if (status == TALUS_OK && !resume)
-        status = write_frame(session);
+        status = run_write_frame(&session->run, session->output);
     return status == TALUS_OK ? CLI_OK : fail_run(session);
 }
 
@@ -370,23 +362,15 @@ static int write_checkpoint_if_due(Session *session)
     return write_checkpoint(session);
 }
 
-/* Returns the world for the rows of a step: as a whole if that is needed for those of joints. */
-static const TalusWorld *world_for_tables(Run *run)
-{
-    return talus_world_joint_count(run->world) > 0 ? run_get_whole(run) : run->world;
-}
-
 /* Writes the row of the step, its frame if `frame`, then a checkpoint if due. Returns the exit code. */
 static int write_step(Session *session, const TalusStepInfo *info, bool frame)
 {
     if (!session->output)
         return CLI_OK;
     double begun = talus_now();
-    const TalusWorld *world = world_for_tables(&session->run);
-    TalusStatus status =
-        world ? talus_output_step(session->output, world, info) : TALUS_ERR_CANCELLED;
+    TalusStatus status = run_write_rows(&session->run, session->output, info);
     if (status == TALUS_OK && frame)
-        status = write_frame(session);
+        status = run_write_frame(&session->run, session->output);
     session->run.clock.output += talus_now() - begun;
     if (status != TALUS_OK)
         return fail_run(session);
@@ -415,11 +399,9 @@ static bool rescue_state(Session *session)
     if (!session->output || talus_output_check(session->output) == TALUS_OK)
         return false;
     char *note = cli_check_memory(run_note_format(&run->settings, &run->tally));
-    /* After shortened steps the world is not saved: the last checkpoint is from before them. */
-    TalusWorld *world = run->shortened ? NULL : run_get_whole(run);
-    if (talus_output_rescue(session->output, world, note, path, sizeof path) == TALUS_OK)
+    if (run_rescue(run, session->output, note, path, sizeof path) == TALUS_OK)
         cli_fail("the state at t = %g s was saved: talus run --resume %s",
-                 world ? talus_world_time(world) : session->saved_time, path);
+                 run->shortened ? session->saved_time : talus_world_time(run->world), path);
     else
         cli_fail("%s; what the run has written is lost", talus_error());
     free(note);
@@ -617,10 +599,8 @@ static int report_end(Session *session)
     const Options *o = &session->options;
     Run *run = &session->run;
     int code = CLI_OK;
-    const TalusWorld *world = run_get_whole(run);
-    if (!world)
+    if (run_hash(run) != TALUS_OK)
         return cli_fail_library();
-    run->hash = talus_world_hash(world);
     if (run->divided) {
         run_order(run, RUN_SHARES);
         if (run_gather_shares(run) != TALUS_OK)
@@ -634,7 +614,7 @@ static int report_end(Session *session)
         run_report_json(run);
     if (run->profiled && run_profile_write_page(run) != TALUS_OK)
         code = cli_fail_library();
-    if (o->final_positions && run_write_positions(o->final_positions, world) != TALUS_OK)
+    if (o->final_positions && run_write_positions(run, o->final_positions) != TALUS_OK)
         code = cli_fail_library();
     return code == CLI_OK && !is_at_end(run) ? report_stop(session) : code;
 }
@@ -697,7 +677,6 @@ static TalusStatus follow_support(void *context)
 static void close_session(Session *session)
 {
     control_close(&session->control);
-    talus_world_destroy(session->run.whole);
     talus_free(session->run.share);
     talus_world_destroy(session->run.world);
     talus_scene_destroy(session->scene);

@@ -9,6 +9,8 @@
 #include "comm/comm.h"
 #include "io/file/dir.h"
 
+#include <talus/io.h>
+
 #include <stdio.h>
 
 /* Definition of a run. A checkpoint stores it, so that --resume needs only the directory. Texts are not owned: they are
@@ -75,7 +77,6 @@ typedef struct Run {
     RunClock clock;
     TalusWorld *world; /* of several ranks: this rank's part, once it is divided */
     TalusComm *comm;   /* NULL: one rank */
-    TalusWorld *whole; /* see run_get_whole */
     bool divided;
     TalusCommUse comm_use; /* in steps */
     double step_seconds;   /* of this rank, in steps */
@@ -95,8 +96,8 @@ typedef struct Run {
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
 /* ---- ranks.c: a run on several ranks ----
- * Rank 0 runs the session; the others do what it orders. The functions from run_agree to run_gather are called by all
- * ranks, rank 0 calling run_order before. */
+ * Rank 0 runs the session; the others do what it orders. run_agree, run_divide and run_make_step are called
+ * by all ranks, rank 0 calling run_order before. */
 typedef enum RunOrder {
     RUN_END,
     RUN_BUILD,
@@ -104,7 +105,11 @@ typedef enum RunOrder {
     RUN_LOAD,
     RUN_DIVIDE,
     RUN_STEP,
-    RUN_GATHER,
+    RUN_ROWS,
+    RUN_SAVE,
+    RUN_FRAME,
+    RUN_HASH,
+    RUN_POSITIONS,
     RUN_SHARES
 } RunOrder;
 
@@ -116,19 +121,6 @@ TalusStatus run_agree(const Run *run, TalusStatus status);
 TalusStatus run_divide(Run *run);
 /* Makes one step towards the end of the run. */
 TalusStatus run_make_step(Run *run, TalusStepInfo *info);
-/* Makes run->whole, on rank 0. */
-TalusStatus run_gather(Run *run);
-/* Rank 0: returns the world as a whole, valid until the next step; NULL after a failure. Gathers it if need be. */
-TalusWorld *run_get_whole(Run *run);
-
-/* ---- follow.c ---- */
-/* What a rank does for RUN_BUILD, RUN_SUPPORT and RUN_LOAD; all end with run_agree. */
-typedef struct RunMakers {
-    TalusStatus (*build)(void *context), (*try_solver)(void *context), (*load)(void *context);
-    void *context;
-} RunMakers;
-/* Other ranks: do what rank 0 orders, until the end or a failure, which is one of all ranks (run_agree). */
-void run_follow(Run *run, const RunMakers *make);
 
 /* ---- shares.c ---- */
 /* Returns the peak of the resident memory of this process, bytes. */
@@ -138,6 +130,24 @@ TalusStatus run_gather_shares(Run *run);
 /* Print run->share as a table, or its extremes where ranks are many, and write it as JSON, if there is one. */
 void run_print_shares(const Run *run, FILE *out);
 void run_write_shares(const Run *run, JsonOut *json);
+
+/* ---- orders.c ---- */
+/* What a rank does for RUN_BUILD, RUN_SUPPORT and RUN_LOAD; all end with run_agree. */
+typedef struct RunMakers {
+    TalusStatus (*build)(void *context), (*try_solver)(void *context), (*load)(void *context);
+    void *context;
+} RunMakers;
+/* Other ranks: do what rank 0 orders, until the end or a failure, which is one of all ranks (run_agree). */
+void run_follow(Run *run, const RunMakers *make);
+/* Rank 0: write the rows of a step, a frame, a checkpoint; sets run->hash; writes the positions of moving bodies. `output` and
+ * `note` as for talus_output_checkpoint. */
+TalusStatus run_write_rows(Run *run, TalusOutput *output, const TalusStepInfo *info);
+TalusStatus run_write_frame(Run *run, TalusOutput *output);
+TalusStatus run_save(Run *run, TalusOutput *output, const char *note);
+/* The same for talus_output_rescue. */
+TalusStatus run_rescue(Run *run, TalusOutput *output, const char *note, char *path, size_t size);
+TalusStatus run_hash(Run *run);
+TalusStatus run_write_positions(Run *run, const char *path);
 
 /* ---- schedule.c ---- */
 /* Returns the length of the next step, s; 0 at the end of the run. */
@@ -226,8 +236,6 @@ void run_format_scene_name(const char *scene, char *name, size_t size);
 /* Writes the default directory of a run: out/NAME with the name of the scene, or out/sceneNAME if the name is empty or
  * begins with a dot. */
 void run_format_default_dir(const char *scene, char *dir, size_t size);
-/* Writes the file `path` with a line "x y z" per body that is not fixed, m. */
-TalusStatus run_write_positions(const char *path, const TalusWorld *world);
 /* Print the final report (seconds by stage, steps, residuals, hash): as text to `out`, as JSON to standard output. */
 void run_report(const Run *run, FILE *out);
 void run_report_json(const Run *run);

@@ -151,6 +151,13 @@ void talus_file_put(TalusFile *file, const void *bytes, size_t size)
     }
 }
 
+void talus_file_replace(TalusFile *file, uint64_t offset, const void *bytes, size_t size)
+{
+    flush_buffer(file);
+    if (!file->error)
+        file->error = talus_write_fully(file->fd, bytes, size, &offset);
+}
+
 void talus_file_print(TalusFile *file, const char *format, ...)
 {
     char text[1024];

@@ -25,6 +25,9 @@ TalusStatus talus_file_create(const char *path, TalusFile **out);
  * failure of either. */
 void talus_file_put(TalusFile *file, const void *bytes, size_t size);
 void talus_file_print(TalusFile *file, const char *format, ...) TALUS_PRINTF(2, 3);
+/* Replaces bytes that were put before, in a file that is renamed at its commit and in no list; a failure is reported by
+ * talus_file_commit. */
+void talus_file_replace(TalusFile *file, uint64_t offset, const void *bytes, size_t size);
 /* Syncs the file, renames it to its final name and adds it to the list of its directory, if any. After any failure so
  * far, removes the temporary file and fails; if only the list has no memory, fails with the file in place. A target
  * that is written directly has no rename and keeps the bytes. Frees `file` in any case. */

@@ -9,6 +9,8 @@
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "world/save/save.h"
+#include "world/state.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -322,71 +324,102 @@ TalusStatus talus_checkpoint_read_files(const TalusDir *dir, double time, bool *
 
 /* ---- writing ---- */
 
-/* Writes a file of the pair. */
-static TalusStatus write_file(const Pair *pair, int index, const Header *header,
-                              const Payload *payload)
-{
+/* A checkpoint that is being written, on rank 0. */
+typedef struct Writing {
     TalusFile *file;
+    Header header;
+    TalusHasher hash; /* of the payload */
+} Writing;
+
+/* Starts a file of the pair with note and list; the header is completed when the world is written. */
+static TalusStatus start_file(const Pair *pair, int index, const Payload *payload, Writing *w)
+{
+    Header *h = &w->header;
     TalusDir dir = *pair->dir;
     dir.files = NULL; /* a checkpoint does not list itself */
-    TALUS_TRY(talus_dir_create_file(&dir, file_names[index], &file));
-    talus_file_put(file, header, sizeof *header);
-    talus_file_put(file, payload->note, header->note_size);
-    talus_file_put(file, payload->files, header->files_size);
-    talus_file_put(file, payload->state, header->world_size);
-    return talus_file_commit(file);
+    TALUS_TRY(talus_dir_create_file(&dir, file_names[index], &w->file));
+    talus_file_put(w->file, h, sizeof *h);
+    talus_file_put(w->file, payload->note, h->note_size);
+    talus_file_put(w->file, payload->files, h->files_size);
+    w->hash.hash = talus_hash(TALUS_HASH_SEED, payload->note, h->note_size);
+    w->hash.hash = talus_hash(w->hash.hash, payload->files, h->files_size);
+    return TALUS_OK;
+}
+
+/* Puts bytes of the world into the file. A full disk is reported by talus_file_commit. */
+static TalusStatus put_state(void *context, const void *bytes, size_t size)
+{
+    Writing *w = context;
+    talus_file_put(w->file, bytes, size);
+    talus_hasher_add(&w->hash, bytes, size);
+    w->header.world_size += size;
+    return TALUS_OK;
 }
 
 /* Fills the rest of a header whose sequence and sizes are set: magic, version, time, steps and hashes. */
-static void complete_header(Header *header, const TalusWorld *world, const Payload *payload)
+static void complete_header(Writing *w, const TalusWorld *world)
 {
+    Header *header = &w->header;
     memcpy(header->magic, TALUS_CHECKPOINT_MAGIC, sizeof header->magic);
     header->version = VERSION;
     header->header_size = sizeof *header;
     header->steps = talus_world_steps(world);
     header->time = talus_world_time(world);
-    header->payload_hash = hash_payload(header, payload);
+    header->payload_hash = talus_hasher_end(&w->hash);
     header->header_hash = hash_header(header);
 }
 
-/* Writes a checkpoint over the older file, or over the first if neither file has a valid header. `files`: the list of
- * files, packed. */
-static TalusStatus write_over_older(const Pair *pair, const TalusWorld *world, const char *note,
-                                    const char *files, size_t files_size)
-{
-    void *state;
-    size_t size;
-    TALUS_TRY(talus_world_save(world, &state, &size));
-    uint64_t last = pair->sequence[pair->newest];
-    Payload payload = {.note = note, .files = files, .state = state};
-    Header header = {.sequence = last + 1,
-                     .note_size = strlen(note),
-                     .files_size = files_size,
-                     .world_size = size};
-    complete_header(&header, world, &payload);
-    TalusStatus status = write_file(pair, last ? !pair->newest : 0, &header, &payload);
-    talus_free(state);
-    return status;
-}
-
-TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
-                                      const char *note, const TalusManifest *files)
+/* Starts a checkpoint over the older file, or over the first if neither file has a valid header. */
+static TalusStatus start_over_older(const TalusDir *dir, const char *note,
+                                    const TalusManifest *files, Writing *w)
 {
     static const TalusManifest none;
     char *listed;
     size_t size;
     TALUS_TRY(talus_manifest_pack(files ? files : &none, &listed, &size));
-    Pair pair = find_pair(dir);
-    TalusStatus status = write_over_older(&pair, world, note ? note : "", listed, size);
+    const Pair pair = find_pair(dir);
+    const uint64_t last = pair.sequence[pair.newest];
+    const Payload payload = {.note = note, .files = listed};
+    w->header = (Header){.sequence = last + 1, .note_size = strlen(note), .files_size = size};
+    const TalusStatus status = start_file(&pair, last ? !pair.newest : 0, &payload, w);
     talus_release(listed);
-    return status == TALUS_OK ? talus_dir_sync(dir) : status; /* so that the rename is on disk */
+    return status;
+}
+
+/* Puts the file in place of the older one, with its header; `status`: of what was written so far. */
+static TalusStatus end_file(const TalusDir *dir, const TalusWorld *world, TalusStatus status,
+                            Writing *w)
+{
+    if (status != TALUS_OK) {
+        if (w->file)
+            talus_file_abandon(w->file);
+        return status;
+    }
+    complete_header(w, world);
+    talus_file_replace(w->file, 0, &w->header, sizeof w->header);
+    TALUS_TRY(talus_file_commit(w->file));
+    return talus_dir_sync(dir); /* so that the rename is on disk */
+}
+
+TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
+                                      const char *note, const TalusManifest *files)
+{
+    Writing writing = {0};
+    const TalusByteSink sink = {put_state, &writing};
+    TalusComm *comm = world->ranks.comm;
+    TalusStatus status = talus_comm_agree(
+        comm, dir ? start_over_older(dir, note ? note : "", files, &writing) : TALUS_OK);
+    TALUS_THEN(status, talus_world_save_to(world, &sink));
+    return talus_comm_agree(comm, dir ? end_file(dir, world, status, &writing) : status);
 }
 
 TalusStatus talus_checkpoint_write(const char *path, const TalusWorld *world, const char *note)
 {
     TalusDir dir;
-    TALUS_TRY(talus_dir_open(path, &dir));
-    TalusStatus status = talus_checkpoint_write_in(&dir, world, note, NULL);
-    talus_dir_close(&dir);
+    const bool first = talus_comm_rank(world->ranks.comm) == 0;
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, first ? talus_dir_open(path, &dir) : TALUS_OK));
+    TalusStatus status = talus_checkpoint_write_in(first ? &dir : NULL, world, note, NULL);
+    if (first)
+        talus_dir_close(&dir);
     return status;
 }

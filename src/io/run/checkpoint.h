@@ -25,7 +25,7 @@ typedef struct TalusCheckpointInfo {
 TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info);
 
 /* As talus_checkpoint_write, into an open directory. The checkpoint also stores `files`, the list of the files that the
- * run has written. `note` and `files` may be NULL. */
+ * run has written. `note` and `files` may be NULL. On several ranks `dir` is NULL on all but rank 0, which writes. */
 TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
                                       const char *note, const TalusManifest *files);
 /* Reads the list of files of the newest valid checkpoint whose world is at `time`; if there is none, *found is false

@@ -11,6 +11,7 @@
 #include "io/run/checkpoint.h"
 #include "io/run/compare.h"
 #include "io/text/csv.h"
+#include "world/state.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -287,21 +288,36 @@ TalusStatus talus_output_sync(TalusOutput *output)
     return sync_files(output);
 }
 
-TalusStatus talus_output_checkpoint(TalusOutput *output, const TalusWorld *world, const char *note)
+/* output NULL: this rank is not the first. */
+static TalusStatus write_checkpoint(TalusOutput *output, const TalusWorld *world, const char *note)
 {
-    TALUS_TRY(talus_output_sync(output));
-    return talus_checkpoint_write_in(&output->dir, world, note, &output->files);
+    return talus_checkpoint_write_in(output ? &output->dir : NULL, world, note,
+                                     output ? &output->files : NULL);
 }
 
-TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, const char *note,
-                                char *path, size_t size)
+TalusStatus talus_output_checkpoint(TalusOutput *output, const TalusWorld *world, const char *note)
+{
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, output ? talus_output_sync(output) : TALUS_OK));
+    return write_checkpoint(output, world, note);
+}
+
+/* Finds where the directory is now, and syncs what was written there. */
+static TalusStatus prepare_rescue(TalusOutput *output, char *path, size_t size)
 {
     talus_dir_path_now(&output->dir, path, size);
     if (!path[0])
         return talus_fail_file(output->dir.path, TALUS_ERR_IO,
                                "nothing leads to the directory any more");
     (void)sync_files(output); /* a failure is ignored: the next resume reports what is missing */
-    return world ? talus_checkpoint_write_in(&output->dir, world, note, &output->files) : TALUS_OK;
+    return TALUS_OK;
+}
+
+TalusStatus talus_output_rescue(TalusOutput *output, const TalusWorld *world, const char *note,
+                                char *path, size_t size)
+{
+    TalusComm *comm = world ? world->ranks.comm : NULL;
+    TALUS_TRY(talus_comm_agree(comm, output ? prepare_rescue(output, path, size) : TALUS_OK));
+    return world ? write_checkpoint(output, world, note) : TALUS_OK;
 }
 
 /* ---- frames ---- */
@@ -325,15 +341,25 @@ static TalusStatus add_to_formats(TalusOutput *output)
     return TALUS_OK;
 }
 
-TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
+/* Writes the snapshot to frames.talus and to the files of all formats. */
+static TalusStatus write_snapshot(TalusOutput *output, const TalusWorld *world)
 {
     TalusHeadStore head = {0};
-    unsigned fields = output->fields | frames_file_fields(output, world);
-    TALUS_TRY(talus_snapshot_take(&output->snapshot, world, fields));
     TalusStatus status = talus_frames_head_of_world(world, &output->about, NULL, &head);
     TALUS_THEN(status, talus_frames_add_snapshot(output->frames, &head.head, &output->snapshot));
     talus_frames_head_clear(&head);
     return status == TALUS_OK ? add_to_formats(output) : status;
+}
+
+TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
+{
+    TalusSnapshot none = {0};
+    double fields = output ? output->fields | frames_file_fields(output, world) : 0;
+    fields = talus_comm_share(world->ranks.comm, fields);
+    if (!(fields >= 0.0)) /* NaN: a rank has failed */
+        return talus_comm_agree(world->ranks.comm, TALUS_OK);
+    TALUS_TRY(talus_snapshot_take(output ? &output->snapshot : &none, world, (unsigned)fields));
+    return output ? write_snapshot(output, world) : TALUS_OK;
 }
 
 /* ---- rows ---- */
@@ -425,25 +451,29 @@ static TalusStatus write_joint(TalusOutput *output, const TalusStepInfo *info,
         j->force.z, j->torque.x, j->torque.y, j->torque.z, j->effort, j->error);
 }
 
-/* Writes a row of joints.csv for every joint. */
-static TalusStatus write_joints(TalusOutput *output, const TalusWorld *world,
-                                const TalusStepInfo *info)
+/* Gets the states of all joints; on several ranks from all of them, also if this one has no memory for them. */
+static TalusStatus get_joints(TalusOutput *output, const TalusWorld *world, int *count)
 {
-    int count = talus_world_joint_count(world);
-    if (count == 0)
-        return TALUS_OK;
-    TALUS_TRY(TALUS_GROW(output->joint, (size_t)count, 0, "joints"));
-    talus_world_get_joints(world, output->joint, count);
-    for (int i = 0; i < count; i++)
-        TALUS_TRY(write_joint(output, info, &output->joint[i]));
-    return TALUS_OK;
+    *count = output ? talus_world_joint_count(world) : 0;
+    const TalusStatus status =
+        output ? TALUS_GROW(output->joint, (size_t)*count, 0, "joints") : TALUS_OK;
+    if (status != TALUS_OK)
+        *count = 0;
+    talus_world_get_joints(world, *count > 0 ? output->joint : NULL, *count);
+    return status;
 }
 
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info)
 {
+    int joints;
+    const TalusStatus status = get_joints(output, world, &joints);
+    if (!output || status != TALUS_OK)
+        return status;
     TALUS_TRY(write_step(output, info));
     for (int i = 0; i < talus_world_probe_count(world); i++)
         TALUS_TRY(write_probe(output, world, info, i));
-    return write_joints(output, world, info);
+    for (int i = 0; i < joints; i++)
+        TALUS_TRY(write_joint(output, info, &output->joint[i]));
+    return TALUS_OK;
 }

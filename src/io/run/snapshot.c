@@ -1,12 +1,13 @@
-/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays (TalusSnapshot). All arrays of bodies share
+/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays (TalusSnapshot), those of all ranks on rank 0. All arrays of bodies share
  * one block of memory and all arrays of contacts another, because the number of contacts is known only after the forces
  * have been summed. */
 #include "base/memory.h"
+#include "comm/stream.h"
 #include "io/frames/frames.h"
 #include "world/contacts.h"
-#include "world/ids.h"
 #include "world/state.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { ALIGNMENT = 64 }; /* of each array, bytes */
@@ -111,7 +112,301 @@ void talus_snapshot_free(TalusSnapshot *snapshot)
     *snapshot = (TalusSnapshot){0};
 }
 
-/* ---- from a world ---- */
+/* ---- bodies of a whole world ---- */
+
+/* A body's number, and where it comes from: its slot, or its place among those of all ranks. */
+typedef struct Arrival {
+    uint64_t number;
+    int32_t at;
+} Arrival;
+
+static int compare_arrivals(const void *a, const void *b)
+{
+    const uint64_t x = ((const Arrival *)a)->number, y = ((const Arrival *)b)->number;
+    return (x > y) - (x < y);
+}
+
+/* True if the ids of living bodies ascend with slots, as long as no slot was used again. */
+static bool ids_ascend(const TalusBodies *b)
+{
+    uint64_t last = 0;
+    for (int i = 0; i < b->counts.slots; i++) {
+        if (b->shape[i] < 0)
+            continue;
+        if (b->id[i] < last)
+            return false;
+        last = b->id[i];
+    }
+    return true;
+}
+
+/* Sets row[slot] of living bodies by their ids. */
+static TalusStatus sort_rows(const TalusBodies *b, int *row)
+{
+    Arrival *living;
+    int count = 0;
+    TALUS_TRY(TALUS_ALLOC(living, (size_t)b->counts.living + 1, "snapshot"));
+    for (int i = 0; i < b->counts.slots; i++)
+        if (b->shape[i] >= 0)
+            living[count++] = (Arrival){b->id[i], i};
+    qsort(living, (size_t)count, sizeof *living, compare_arrivals);
+    for (int k = 0; k < count; k++)
+        row[living[k].at] = k;
+    talus_release(living);
+    return TALUS_OK;
+}
+
+/* Allocates *rows, by slot: the row of each living body. NULL if rows are in the order of slots and no field needs it. */
+static TalusStatus find_rows(const TalusWorld *world, unsigned fields, int **rows)
+{
+    const bool ascend = ids_ascend(&world->bodies);
+    *rows = NULL;
+    if (ascend && !(fields & TALUS_SNAPSHOT_FORCE))
+        return TALUS_OK;
+    TALUS_TRY(talus_living_indices(world, rows));
+    return ascend ? TALUS_OK : sort_rows(&world->bodies, *rows);
+}
+
+/* A body as it comes to rank 0. */
+typedef struct SentBody {
+    TalusVec3 position, velocity, spin;
+    TalusQuat orientation;
+    double mass, radius, force;
+    int32_t shape, material, tag, touching;
+    int32_t fixed, held; /* held: not free; its force is summed by rank 0 */
+} SentBody;
+
+/* Returns the body in a slot, without force. */
+static SentBody get_body(const TalusBodies *b, int slot)
+{
+    return (SentBody){.position = b->position[slot],
+                      .velocity = b->velocity[slot],
+                      .spin = b->spin[slot],
+                      .orientation = b->orientation[slot],
+                      .mass = b->mass[slot],
+                      .radius = b->radius[slot],
+                      .shape = b->shape[slot],
+                      .material = b->material[slot],
+                      .tag = b->tag[slot],
+                      .fixed = !talus_slot_is_dynamic(b, slot)};
+}
+
+/* Sets a value of an array that the snapshot may lack. */
+#define STORE(array, index, value)    \
+    do {                              \
+        if (array)                    \
+            (array)[index] = (value); \
+    } while (0)
+
+static void store_body(TalusSnapshot *s, int i, const SentBody *body)
+{
+    s->position[i] = body->position;
+    s->orientation[i] = body->orientation;
+    s->radius[i] = body->radius;
+    s->shape[i] = body->shape;
+    s->material[i] = body->material;
+    s->tag[i] = body->tag;
+    s->fixed[i] = body->fixed;
+    STORE(s->velocity, i, body->velocity);
+    STORE(s->speed, i, talus_norm(body->velocity));
+    STORE(s->spin, i, body->spin);
+    STORE(s->mass, i, body->mass);
+    STORE(s->force, i, body->force);
+    STORE(s->touching, i, body->touching);
+}
+
+/* Copies the bodies of a whole world; rows: as from find_rows. */
+static void copy_bodies(TalusSnapshot *s, const TalusWorld *world, const int *rows)
+{
+    const TalusBodies *b = &world->bodies;
+    for (int i = 0, living = 0; i < b->counts.slots; i++) {
+        if (b->shape[i] < 0)
+            continue;
+        const SentBody body = get_body(b, i);
+        const int row = rows ? rows[i] : living;
+        living++;
+        s->id[row].number = b->id[i];
+        store_body(s, row, &body);
+    }
+}
+
+/* ---- bodies of all ranks ---- */
+
+/* The living bodies of this rank. */
+typedef struct OwnBodies {
+    const TalusWorld *world;
+    int32_t *slot; /* [count], of the living bodies */
+    int64_t count;
+    double *force; /* by slot */
+    int *touching;
+    TalusForceSummary summary; /* without the mean impulse */
+} OwnBodies;
+
+static void release_own(OwnBodies *own)
+{
+    TALUS_RELEASE(own->slot, own->force, own->touching);
+}
+
+static TalusStatus find_own(const TalusWorld *world, OwnBodies *own)
+{
+    const TalusBodies *b = &world->bodies;
+    const size_t slots = (size_t)b->counts.slots + 1;
+    *own = (OwnBodies){.world = world};
+    TALUS_TRY(TALUS_ALLOC(own->slot, slots, "snapshot"));
+    TALUS_TRY(TALUS_ALLOC(own->force, slots, "snapshot"));
+    TALUS_TRY(TALUS_ALLOC(own->touching, slots, "snapshot"));
+    for (int i = 0; i < b->counts.slots; i++)
+        if (b->shape[i] >= 0)
+            own->slot[own->count++] = i;
+    return talus_world_sum_own_forces(world, own->force, own->touching, &own->summary);
+}
+
+static void fill_numbers(const void *context, int64_t first, int64_t count, void *out)
+{
+    const OwnBodies *own = context;
+    uint64_t *number = out;
+    for (int64_t k = 0; k < count; k++)
+        number[k] = own->world->bodies.id[own->slot[first + k]];
+}
+
+static void fill_bodies(const void *context, int64_t first, int64_t count, void *out)
+{
+    const OwnBodies *own = context;
+    const TalusBodies *b = &own->world->bodies;
+    SentBody *body = out;
+    for (int64_t k = 0; k < count; k++) {
+        const int i = own->slot[first + k];
+        body[k] = get_body(b, i);
+        body[k].held = b->mobility[i] != TALUS_MOBILITY_FREE;
+        if (body[k].held)
+            continue;
+        body[k].force = own->force[i];
+        body[k].touching = own->touching[i];
+    }
+}
+
+/* What rank 0 receives. */
+typedef struct Receiving {
+    TalusSnapshot *snapshot;
+    Arrival *arrival; /* [bodies] */
+    int32_t *row;     /* [bodies]: of the bodies as they come */
+    bool *held;       /* [bodies], by row: the body is not free */
+    int64_t come;
+} Receiving;
+
+static TalusStatus put_numbers(void *context, const void *bytes, size_t size)
+{
+    Receiving *r = context;
+    const uint64_t *number = bytes;
+    for (size_t k = 0; k < size / sizeof *number; k++, r->come++)
+        r->arrival[r->come] = (Arrival){number[k], (int32_t)r->come};
+    return TALUS_OK;
+}
+
+/* Sets the ids, ascending, and the rows of the bodies that are to come. */
+static void sort_arrivals(Receiving *r)
+{
+    bool ordered = true;
+    for (int64_t k = 1; k < r->come && ordered; k++)
+        ordered = r->arrival[k - 1].number < r->arrival[k].number;
+    if (!ordered)
+        qsort(r->arrival, (size_t)r->come, sizeof *r->arrival, compare_arrivals);
+    for (int64_t k = 0; k < r->come; k++) {
+        r->snapshot->id[k].number = r->arrival[k].number;
+        r->row[r->arrival[k].at] = (int32_t)k;
+    }
+    r->come = 0;
+}
+
+static TalusStatus put_bodies(void *context, const void *bytes, size_t size)
+{
+    Receiving *r = context;
+    const SentBody *body = bytes;
+    for (size_t k = 0; k < size / sizeof *body; k++) {
+        const int32_t row = r->row[r->come++];
+        store_body(r->snapshot, row, &body[k]);
+        r->held[row] = body[k].held;
+    }
+    return TALUS_OK;
+}
+
+/* Rank 0: makes room for all bodies. */
+static TalusStatus open_receiving(Receiving *r, unsigned fields, int64_t bodies)
+{
+    if (bodies > INT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "snapshot: %lld bodies; it holds at most %d",
+                          (long long)bodies, INT32_MAX);
+    TALUS_TRY(resize_bodies(r->snapshot, fields, (int)bodies));
+    TALUS_TRY(TALUS_ALLOC(r->arrival, (size_t)bodies + 1, "snapshot"));
+    TALUS_TRY(TALUS_ALLOC(r->held, (size_t)bodies + 1, "snapshot"));
+    return TALUS_ALLOC(r->row, (size_t)bodies + 1, "snapshot");
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+_Static_assert(sizeof(TalusBodyId) == sizeof(uint64_t), "ids are searched as numbers");
+
+/* Returns the row of a body, which is there. */
+static int find_row(const TalusSnapshot *s, uint64_t number)
+{
+    const TalusBodyId *at =
+        bsearch(&number, s->id, (size_t)s->body_count, sizeof *s->id, compare_numbers);
+    return (int)(at - s->id);
+}
+
+/* Adds a contact's normal impulse to the force of one of its bodies, unless the body's owner has done so. */
+static void add_held(const Receiving *r, uint64_t number, double impulse, double length)
+{
+    TalusSnapshot *s = r->snapshot;
+    const int row = find_row(s, number);
+    if (!r->held[row])
+        return;
+    s->force[row] += impulse / length;
+    s->touching[row]++;
+}
+
+/* Sums the forces of bodies that are not free, in the order of contacts. */
+static TalusStatus sum_held(const Receiving *r, const OwnBodies *own)
+{
+    TalusHeldImpulse *held = NULL;
+    int64_t count = 0;
+    const TalusStatus status = talus_ranks_bring_held(own->world, &held, &count);
+    for (int64_t i = 0; status == TALUS_OK && i < count; i++) {
+        add_held(r, held[i].a, held[i].impulse, own->summary.length);
+        add_held(r, held[i].b, held[i].impulse, own->summary.length);
+    }
+    talus_release(held);
+    return status;
+}
+
+/* Brings the bodies of all ranks, by ascending ids, to rank 0, in two rounds: which there are, and their state. */
+static TalusStatus bring_bodies(TalusSnapshot *s, const OwnBodies *own, unsigned fields)
+{
+    TalusComm *comm = own->world->ranks.comm;
+    TalusSpan span = {.count = own->count};
+    Receiving r = {.snapshot = s};
+    const TalusByteSink numbers = {put_numbers, &r}, bodies = {put_bodies, &r};
+    TALUS_TRY(talus_comm_find_spans(comm, &span, 1));
+    const bool first = talus_comm_rank(comm) == 0;
+    TalusStatus status =
+        talus_comm_agree(comm, first ? open_receiving(&r, fields, span.all) : TALUS_OK);
+    TALUS_THEN(status,
+               talus_comm_stream(comm, span, sizeof(uint64_t), fill_numbers, own, &numbers));
+    if (status == TALUS_OK && first)
+        sort_arrivals(&r);
+    talus_release(r.arrival);
+    TALUS_THEN(status, talus_comm_stream(comm, span, sizeof(SentBody), fill_bodies, own, &bodies));
+    if (fields & TALUS_SNAPSHOT_FORCE)
+        TALUS_THEN(status, sum_held(&r, own));
+    TALUS_RELEASE(r.row, r.held);
+    return status;
+}
+
+/* ---- contacts of a world ---- */
 
 /* Fails if a snapshot cannot hold so many. */
 static TalusStatus check_count(const char *what, int64_t count)
@@ -122,72 +417,112 @@ static TalusStatus check_count(const char *what, int64_t count)
                       (long long)count, what, INT32_MAX);
 }
 
-/* Copies the bodies of the world and computes their speeds. */
-static void copy_bodies(TalusSnapshot *s, const TalusWorld *world)
+/* Allocates and copies the contacts with a normal impulse above that asked for: CONTACTS asks for all contacts, CHAINS
+ * alone for those with more than `mean`, that of loaded contacts. */
+static TalusStatus copy_contacts(TalusSnapshot *s, const TalusWorld *world, double mean)
 {
-    TalusBodyState state = {.id = s->id,
-                            .position = s->position,
-                            .velocity = s->velocity,
-                            .spin = s->spin,
-                            .orientation = s->orientation,
-                            .radius = s->radius,
-                            .mass = s->mass,
-                            .shape = s->shape,
-                            .material = s->material,
-                            .tag = s->tag,
-                            .fixed = s->fixed};
-    talus_world_get_state(world, &state);
-    for (int i = 0; s->speed && i < s->body_count; i++)
-        s->speed[i] = talus_norm(s->velocity[i]);
-}
-
-/* Copies the contacts with a normal impulse above `min_impulse`, if the fields ask for contacts. rows: as in
- * fill_snapshot. */
-static TalusStatus copy_contacts(TalusSnapshot *s, const TalusWorld *world, const int *rows,
-                                 double min_impulse)
-{
-    bool asked = s->fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS);
-    int64_t count = asked ? talus_world_get_strong_contacts(world, min_impulse, NULL, 0) : 0;
+    const double least = s->fields & TALUS_SNAPSHOT_CONTACTS ? -INFINITY : mean;
+    const int64_t count = talus_world_get_strong_contacts(world, least, NULL, 0);
     TALUS_TRY(check_count("contacts", count));
     TALUS_TRY(allocate_arrays(s, true, (int)count));
-    if (asked)
-        talus_world_get_strong_contacts(world, min_impulse, s->contact, count);
-    for (int i = 0; i < count; i++) {
-        s->contact_a[i] = rows[talus_slot_of(world, s->contact[i].a)];
-        s->contact_b[i] = rows[talus_slot_of(world, s->contact[i].b)];
-    }
+    talus_world_get_strong_contacts(world, least, s->contact, count);
     return TALUS_OK;
 }
 
-/* Fills a snapshot whose arrays of bodies are allocated. rows[slot]: index in the arrays of the body in that slot of
- * the world; rows may be NULL if no field needs it. The field CONTACTS asks for all contacts, CHAINS alone for those
- * with more than the mean normal impulse of loaded contacts. */
-static TalusStatus fill_snapshot(TalusSnapshot *s, const TalusWorld *world, const int *rows)
+/* The same of those of all ranks, which have come to this one, in order. */
+static TalusStatus choose_contacts(TalusSnapshot *s, const TalusWorld *world,
+                                   const TalusSharedContact *contact, int64_t contacts)
+{
+    double least = -INFINITY;
+    int64_t count = 0;
+    if (!(s->fields & TALUS_SNAPSHOT_CONTACTS)) {
+        TalusForceSums sums = talus_force_sums_begin(world, 0, NULL, NULL);
+        for (int64_t i = 0; i < contacts; i++)
+            talus_force_sums_add(&sums, contact[i].impulse, 0, 0);
+        least = talus_force_sums_end(&sums).mean_impulse;
+    }
+    for (int64_t i = 0; i < contacts; i++)
+        count += contact[i].impulse > least;
+    TALUS_TRY(check_count("contacts", count));
+    TALUS_TRY(allocate_arrays(s, true, (int)count));
+    count = 0;
+    for (int64_t i = 0; i < contacts; i++)
+        if (contact[i].impulse > least)
+            s->contact[count++] = contact[i].state;
+    return TALUS_OK;
+}
+
+/* The same on several ranks: brings all contacts to rank 0. */
+static TalusStatus bring_contacts(TalusSnapshot *s, const TalusWorld *world)
+{
+    TalusSharedContact *contact = NULL;
+    int64_t contacts = 0;
+    TalusStatus status = talus_ranks_bring_contacts(world, &contact, &contacts);
+    if (talus_comm_rank(world->ranks.comm) == 0)
+        TALUS_THEN(status, choose_contacts(s, world, contact, contacts));
+    talus_release(contact);
+    return status;
+}
+
+/* Sets the rows of the bodies of contacts. */
+static void place_contacts(TalusSnapshot *s)
+{
+    for (int i = 0; i < s->contact_count; i++) {
+        s->contact_a[i] = find_row(s, s->contact[i].a.number);
+        s->contact_b[i] = find_row(s, s->contact[i].b.number);
+    }
+}
+
+/* ---- all ---- */
+
+static bool asks_for_contacts(unsigned fields)
+{
+    return fields & (TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS);
+}
+
+/* Allocates and fills the snapshot from a whole world. */
+static TalusStatus take_whole(TalusSnapshot *s, const TalusWorld *world, unsigned fields)
 {
     TalusForceSummary sums;
-    TALUS_TRY(talus_world_sum_forces(world, rows, s->force, s->touching, &sums));
-    copy_bodies(s, world);
-    bool all = s->fields & TALUS_SNAPSHOT_CONTACTS;
-    TALUS_TRY(copy_contacts(s, world, rows, all ? -INFINITY : sums.mean_impulse));
+    int *rows;
+    TALUS_TRY(find_rows(world, fields, &rows));
+    TalusStatus status = resize_bodies(s, fields, world->bodies.counts.living);
+    if (status == TALUS_OK)
+        copy_bodies(s, world, rows);
+    TALUS_THEN(status, talus_world_sum_forces(world, rows, s->force, s->touching, &sums));
+    talus_release(rows);
+    if (asks_for_contacts(fields))
+        TALUS_THEN(status, copy_contacts(s, world, sums.mean_impulse));
+    TALUS_TRY(status);
     s->contact_total = sums.contacts;
     s->length = sums.length;
-    s->time = talus_world_time(world);
-    s->step = talus_world_steps(world);
     return TALUS_OK;
 }
 
-/* Allocates and fills the snapshot. */
-static TalusStatus take_fields(TalusSnapshot *s, const TalusWorld *world, unsigned fields)
+/* Allocates and fills the snapshot, on rank 0, from all ranks. */
+static TalusStatus take_parts(TalusSnapshot *s, const TalusWorld *world, unsigned fields)
 {
-    const unsigned by_row = TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_CONTACTS | TALUS_SNAPSHOT_CHAINS;
-    int *rows = NULL;
-    TALUS_TRY(check_count("bodies", talus_world_body_count(world)));
-    TALUS_TRY(resize_bodies(s, fields, (int)talus_world_body_count(world)));
-    if (fields & by_row)
-        TALUS_TRY(talus_living_indices(world, &rows));
-    TalusStatus status = fill_snapshot(s, world, rows);
-    talus_release(rows);
-    return status;
+    TalusComm *comm = world->ranks.comm;
+    OwnBodies own;
+    TalusStatus status = talus_comm_agree(comm, find_own(world, &own));
+    int64_t contacts = own.summary.contacts;
+    TALUS_THEN(status, bring_bodies(s, &own, fields));
+    status = talus_comm_agree(comm, status);
+    TALUS_THEN(status, talus_comm_add_counts(comm, &contacts, 1));
+    if (asks_for_contacts(fields))
+        TALUS_THEN(status, bring_contacts(s, world));
+    s->contact_total = (int)contacts;
+    s->length = own.summary.length;
+    release_own(&own);
+    return talus_comm_agree(comm, status);
+}
+
+/* Sets what does not depend on fields. */
+static void finish_snapshot(TalusSnapshot *s, const TalusWorld *world)
+{
+    place_contacts(s);
+    s->time = talus_world_time(world);
+    s->step = talus_world_steps(world);
 }
 
 TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world, unsigned fields)
@@ -195,17 +530,12 @@ TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world
     if (fields & ~(unsigned)TALUS_SNAPSHOT_ALL)
         return talus_reject("snapshot: fields %#x; a world has those of %#x", fields,
                             (unsigned)TALUS_SNAPSHOT_ALL);
-    /* Speeds are computed from velocities, which are hidden afterwards if they were not requested. */
-    bool hide = fields & TALUS_SNAPSHOT_SPEED && !(fields & TALUS_SNAPSHOT_VELOCITY);
-    TalusStatus status =
-        take_fields(snapshot, world, hide ? fields | TALUS_SNAPSHOT_VELOCITY : fields);
-    if (status != TALUS_OK) {
+    talus_world_refresh(world, true);
+    const TalusStatus status = talus_world_is_dealt(world) ? take_parts(snapshot, world, fields)
+                                                           : take_whole(snapshot, world, fields);
+    if (status == TALUS_OK && talus_comm_rank(world->ranks.comm) == 0)
+        finish_snapshot(snapshot, world);
+    else
         talus_snapshot_free(snapshot);
-        return status;
-    }
-    if (hide) {
-        snapshot->velocity = NULL;
-        snapshot->fields &= ~(unsigned)TALUS_SNAPSHOT_VELOCITY;
-    }
-    return TALUS_OK;
+    return status;
 }

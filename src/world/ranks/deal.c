@@ -61,6 +61,7 @@ typedef struct Deal {
     int targets;
     TalusMessage *message; /* [targets] */
     int messages;
+    bool by_first; /* contacts go with their first bodies alone */
 } Deal;
 
 /* ---- blocks ---- */
@@ -362,7 +363,8 @@ static int find_listed_targets(const Deal *d, int i, int32_t target[2])
     const TalusContact *c = &talus_world_contacts(d->world)->contact[i];
     if (!is_listed(d, c->a) || !is_listed(d, c->b))
         return 0;
-    return join_targets(target_of_listed(d, c->a), target_of_listed(d, c->b), target);
+    return join_targets(target_of_listed(d, c->a), d->by_first ? -1 : target_of_listed(d, c->b),
+                        target);
 }
 
 static int32_t target_of_id(const Deal *d, uint64_t id)
@@ -375,7 +377,8 @@ static int32_t target_of_id(const Deal *d, uint64_t id)
 static int find_waiting_targets(const Deal *d, int k, int32_t target[2])
 {
     const TalusContactRecord *record = &d->ranks->contact[k];
-    return join_targets(target_of_id(d, record->a), target_of_id(d, record->b), target);
+    return join_targets(target_of_id(d, record->a), d->by_first ? -1 : target_of_id(d, record->b),
+                        target);
 }
 
 static TalusStatus sort_parcels(Deal *d, Parcels *p)
@@ -587,6 +590,37 @@ TalusStatus talus_ranks_send_all(TalusWorld *world)
     TalusStatus status = talus_comm_agree(d.ranks->comm, open_deal(&d));
     TALUS_THEN(status, send_parcels(&d, 0)); /* the owner of all blocks is 0 */
     close_deal(&d);
+    return status;
+}
+
+/* Cuts the blocks, by ascending numbers, into one piece for each rank, and finds the owners. */
+static TalusStatus cut_numbers(Deal *d, uint64_t *first)
+{
+    TalusLineItem *item;
+    TalusStatus status = talus_comm_agree(
+        d->ranks->comm, TALUS_ALLOC(item, (size_t)d->blocks + 1, "blocks of bodies"));
+    for (int k = 0; status == TALUS_OK && k < d->blocks; k++)
+        item[k] = (TalusLineItem){d->number[k], d->block[k].weight};
+    TALUS_THEN(status, talus_line_cut(d->ranks->comm, item, d->blocks, d->size, first));
+    for (int k = 0; status == TALUS_OK && k < d->blocks; k++)
+        d->block[k].owner = talus_line_find_piece(first, d->size, d->number[k]);
+    talus_release(item);
+    return status;
+}
+
+TalusStatus talus_ranks_send_in_order(TalusWorld *world, uint64_t *first)
+{
+    Deal d = make_deal(world);
+    d.by_first = true;
+    TalusStatus status = talus_comm_agree(d.ranks->comm, open_deal(&d));
+    if (status == TALUS_OK) {
+        weigh_contacts(&d);
+        status = cut_numbers(&d, first);
+    }
+    TALUS_THEN(status, send_parcels(&d, -1));
+    close_deal(&d);
+    talus_release(d.ranks->out);
+    d.ranks->out = NULL;
     return status;
 }
 

@@ -3,6 +3,7 @@
 #include "world/state.h"
 
 #include "base/memory.h"
+#include "comm/stream.h"
 #include "world/contacts.h"
 #include "world/ids.h"
 
@@ -60,17 +61,6 @@ TalusStatus talus_ranks_gather_bodies(const TalusWorld *world, TalusBodies *out)
 
 /* ---- contacts ---- */
 
-/* Returns the number of the living body that a slot of the contact list names; 0: it has been removed. */
-static uint64_t listed_body(const TalusWorld *world, uint32_t slot)
-{
-    const TalusBodies *b = &world->bodies;
-    const TalusListSlots *list = &world->ranks.list;
-    if ((int)slot < list->own)
-        return (int)slot < b->counts.slots && talus_slot_was_detected(b, slot) ? b->id[slot] : 0;
-    const uint64_t id = list->id[(int)slot - list->own];
-    return id <= b->counts.detected ? id : 0;
-}
-
 /* Sets *out to the contacts of the engine's list whose first bodies this rank owns, in an array that the caller
  * releases. */
 static TalusStatus pack_listed(const TalusWorld *world, TalusSharedContact **out, int64_t *count)
@@ -80,8 +70,9 @@ static TalusStatus pack_listed(const TalusWorld *world, TalusSharedContact **out
     TALUS_TRY(TALUS_ALLOC(*out, (size_t)list->count + 1, "contacts"));
     for (int i = 0; i < list->count; i++) {
         const TalusContact *c = &list->contact[i];
-        const uint64_t b = listed_body(world, c->b);
-        if ((int)c->a >= world->ranks.list.own || listed_body(world, c->a) == 0 || b == 0)
+        const uint64_t b = talus_ranks_listed_body(world, c->b);
+        if ((int)c->a >= world->ranks.list.own || talus_ranks_listed_body(world, c->a) == 0 ||
+            b == 0)
             continue;
         TalusSharedContact *shared = &(*out)[(*count)++];
         memset(shared, 0, sizeof *shared); /* padding, too: it is sent */
@@ -175,6 +166,177 @@ TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedCont
         status = talus_comm_agree(comm, merge_contacts(&inbox, out, count));
     talus_release(mine);
     talus_inbox_clear(&inbox);
+    return status;
+}
+
+/* ---- for rank 0 alone ---- */
+
+/* Items of one size, of this rank or, on rank 0, of all. */
+typedef struct Items {
+    void *item;
+    size_t element, count;
+} Items;
+
+static void fill_items(const void *context, int64_t first, int64_t count, void *out)
+{
+    const Items *items = context;
+    memcpy(out, (const char *)items->item + (size_t)first * items->element,
+           (size_t)count * items->element);
+}
+
+static TalusStatus put_items(void *context, const void *bytes, size_t size)
+{
+    Items *items = context;
+    memcpy((char *)items->item + items->count * items->element, bytes, size);
+    items->count += size / items->element;
+    return TALUS_OK;
+}
+
+/* Rank 0: makes room for the items of all ranks. */
+static TalusStatus open_items(Items *items, int64_t all)
+{
+    if (all > INT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED, "%lld contacts; at most %d can be looked at",
+                          (long long)all, INT32_MAX);
+    return talus_alloc(&items->item, (size_t)all + 1, items->element, "contacts");
+}
+
+/* Sets *out to the items of all ranks, on rank 0. */
+static TalusStatus bring_items(TalusComm *comm, const Items *mine, Items *out)
+{
+    TalusSpan span = {.count = (int64_t)mine->count};
+    const TalusByteSink sink = {put_items, out};
+    *out = (Items){.element = mine->element};
+    TALUS_TRY(talus_comm_find_spans(comm, &span, 1));
+    TALUS_TRY(
+        talus_comm_agree(comm, talus_comm_rank(comm) == 0 ? open_items(out, span.all) : TALUS_OK));
+    return talus_comm_stream(comm, span, mine->element, fill_items, mine, &sink);
+}
+
+TalusStatus talus_ranks_bring_contacts(const TalusWorld *world, TalusSharedContact **out,
+                                       int64_t *count)
+{
+    TalusComm *comm = world->ranks.comm;
+    TalusSharedContact *mine = NULL;
+    Items all = {0};
+    int64_t own = 0;
+    TalusStatus status = talus_comm_agree(comm, pack_contacts(world, &mine, &own));
+    const Items items = {mine, sizeof *mine, (size_t)own};
+    TALUS_THEN(status, bring_items(comm, &items, &all));
+    if (status == TALUS_OK && all.count > 0)
+        qsort(all.item, all.count, sizeof *mine, compare_contacts);
+    talus_release(mine);
+    *out = all.item;
+    *count = (int64_t)all.count;
+    return status;
+}
+
+/* ---- impulses on bodies that are not free ---- */
+
+/* True if the body in the slot is not free. */
+static bool is_held(const TalusWorld *world, int slot)
+{
+    return world->bodies.mobility[slot] != TALUS_MOBILITY_FREE;
+}
+
+/* True if the body in a slot of the contact list is not free, or not known here any more. */
+static bool is_listed_held(const TalusWorld *world, uint32_t slot)
+{
+    const int own = world->ranks.list.own, slots = world->bodies.counts.slots + world->ranks.halo;
+    const bool there =
+        (int)slot < own ||
+        ((int)slot < slots && world->bodies.id[slot] == world->ranks.list.id[(int)slot - own]);
+    return !there || is_held(world, (int)slot);
+}
+
+/* Lists those of the engine's list. The copies of the halo have the mobility that bodies had at the detection; a body that has
+ * fallen asleep since then has its contacts in the list of its owner, too. */
+static int list_held(const TalusWorld *world, TalusHeldImpulse *out)
+{
+    const TalusContactList *list = talus_world_contacts(world);
+    const int fixed_end = list->sphere_sphere + list->sphere_fixed;
+    int count = 0;
+    for (int i = 0; i < list->count; i++) {
+        const TalusContact *c = &list->contact[i];
+        const TalusHeldImpulse held = {.a = talus_ranks_listed_body(world, c->a),
+                                       .b = talus_ranks_listed_body(world, c->b),
+                                       .feature = c->feature,
+                                       .run = i < list->sphere_sphere ? 0
+                                              : i < fixed_end         ? 1
+                                                                      : 2,
+                                       .impulse = talus_normal_impulse(list, i)};
+        if (held.impulse > 0.0 && held.a != 0 && held.b != 0 &&
+            (is_listed_held(world, c->a) || is_listed_held(world, c->b)))
+            out[count++] = held;
+    }
+    return count;
+}
+
+/* Lists those that wait for a list, and all whose second bodies are not known here. */
+static int list_waiting_held(const TalusWorld *world, TalusHeldImpulse *out)
+{
+    const TalusRanks *ranks = &world->ranks;
+    int count = 0;
+    for (int64_t k = 0; k < ranks->contacts; k++) {
+        const TalusContactRecord *c = &ranks->contact[k];
+        const int a = talus_slot_of(world, (TalusBodyId){c->a});
+        const int b = talus_slot_of(world, (TalusBodyId){c->b});
+        const TalusHeldImpulse held = {c->a, c->b, c->feature, c->run,
+                                       talus_dot(c->impulse, c->normal)};
+        if (held.impulse > 0.0 && ((a >= 0 && is_held(world, a)) || b < 0 || is_held(world, b)))
+            out[count++] = held;
+    }
+    return count;
+}
+
+static TalusStatus pack_held(const TalusWorld *world, Items *out)
+{
+    const bool waiting = world->ranks.moved;
+    const size_t most =
+        waiting ? (size_t)world->ranks.contacts : (size_t)talus_world_contacts(world)->count;
+    *out = (Items){.element = sizeof(TalusHeldImpulse)};
+    TALUS_TRY(talus_alloc(&out->item, most + 1, out->element, "contacts"));
+    out->count =
+        (size_t)(waiting ? list_waiting_held(world, out->item) : list_held(world, out->item));
+    return TALUS_OK;
+}
+
+static int compare_held(const void *a, const void *b)
+{
+    const TalusHeldImpulse *x = a, *y = b;
+    if (x->run != y->run)
+        return x->run < y->run ? -1 : 1;
+    if (x->a != y->a)
+        return x->a < y->a ? -1 : 1;
+    if (x->b != y->b)
+        return x->b < y->b ? -1 : 1;
+    return (x->feature > y->feature) - (x->feature < y->feature);
+}
+
+/* Sorts the impulses, and leaves out those that two ranks have sent. */
+static void sort_held(Items *items)
+{
+    TalusHeldImpulse *held = items->item;
+    size_t kept = 0;
+    if (items->count > 0)
+        qsort(held, items->count, sizeof *held, compare_held);
+    for (size_t k = 0; k < items->count; k++)
+        if (kept == 0 || compare_held(&held[k], &held[kept - 1]) != 0)
+            held[kept++] = held[k];
+    items->count = kept;
+}
+
+TalusStatus talus_ranks_bring_held(const TalusWorld *world, TalusHeldImpulse **out, int64_t *count)
+{
+    TalusComm *comm = world->ranks.comm;
+    Items mine = {0}, all = {0};
+    TalusStatus status = talus_comm_agree(comm, pack_held(world, &mine));
+    TALUS_THEN(status, bring_items(comm, &mine, &all));
+    if (status == TALUS_OK)
+        sort_held(&all);
+    talus_release(mine.item);
+    *out = all.item;
+    *count = (int64_t)all.count;
     return status;
 }
 

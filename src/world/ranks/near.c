@@ -53,3 +53,15 @@ int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id)
         at = bsearch(&key, ranks->near, (size_t)ranks->nears, sizeof key, compare_near);
     return at ? at->slot : slot;
 }
+
+/* ---- slots of the contact list ---- */
+
+uint64_t talus_ranks_listed_body(const TalusWorld *world, uint32_t slot)
+{
+    const TalusBodies *b = &world->bodies;
+    const TalusListSlots *list = &world->ranks.list;
+    if ((int)slot < list->own || !talus_world_is_dealt(world))
+        return (int)slot < b->counts.slots && talus_slot_was_detected(b, slot) ? b->id[slot] : 0;
+    const uint64_t id = list->id[(int)slot - list->own];
+    return id <= b->counts.detected ? id : 0;
+}

@@ -171,6 +171,10 @@ TalusStatus talus_ranks_index_copies(TalusWorld *world, int begin, int count);
 /* Returns the slot of the body or of its listed copy; -1: this rank has neither. */
 int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id);
 
+/* Returns the number of the living body that a slot of the contact list names, also in a whole world; 0: it has been
+ * removed. */
+uint64_t talus_ranks_listed_body(const TalusWorld *world, uint32_t slot);
+
 /* ---- refer.c ---- */
 /* Before a whole world is divided: takes its exclusions by ids. All ranks call this together. */
 TalusStatus talus_ranks_divide_references(TalusWorld *world);
@@ -202,6 +206,9 @@ typedef int TalusOwnerFn(uint64_t block, int ranks);
 /* Sends the bodies of this rank's world and their contacts to rank 0, in whose ranks.inbox they arrive. The world keeps
  * them. */
 TalusStatus talus_ranks_send_all(TalusWorld *world);
+/* Sends copies of all bodies, and each contact with its first body, so that rank r gets the r-th piece of the blocks by
+ * ascending numbers, in ranks.inbox. first: [ranks], the first block of each piece. */
+TalusStatus talus_ranks_send_in_order(TalusWorld *world, uint64_t *first);
 /* Every rank has all bodies: keeps those that it is to own, owner(number of the block, number of ranks). */
 TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner);
 /* Makes the bodies of the inbox, of another world if need be, those of `world`, and keeps their contacts in
@@ -243,6 +250,21 @@ TalusStatus talus_ranks_gather_bodies(const TalusWorld *world, struct TalusBodie
  * list of one rank. */
 TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedContact **out,
                                         int64_t *count);
+/* The same on rank 0 alone; others get none. The caller releases the array, also after a failure. */
+TalusStatus talus_ranks_bring_contacts(const TalusWorld *world, TalusSharedContact **out,
+                                       int64_t *count);
+/* The normal impulse, above 0, of a contact with a body that is not free. Its force sums go over ranks: the owner of the other
+ * body alone has the contact. */
+typedef struct TalusHeldImpulse {
+    uint64_t a, b; /* numbers of the bodies */
+    uint32_t feature;
+    int32_t run; /* of the contact list */
+    double impulse;
+} TalusHeldImpulse;
+
+/* Sets *out, on rank 0, to an array, which the caller releases, also after a failure, of all contacts with bodies that are not
+ * free, and of some others, in the order of the list of one rank. */
+TalusStatus talus_ranks_bring_held(const TalusWorld *world, TalusHeldImpulse **out, int64_t *count);
 /* Sets *copy to a world with copies of the bodies and, in its halo, those of other ranks that overlap free ones; all else
  * is the world's own. For talus_ranks_drop_copy. */
 TalusStatus talus_ranks_copy_with_halo(const TalusWorld *world, TalusWorld **copy);

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "world/ids.h"
+#include "world/save/rows.h"
 
 #include <string.h>
 
@@ -28,6 +29,33 @@ void talus_archive_record(TalusArchive *archive, TalusStatus status)
                                               archive->offset, talus_error());
 }
 
+void talus_archive_flush(TalusArchive *a)
+{
+    if (a->status == TALUS_OK && a->used > 0)
+        a->status = a->sink->put(a->sink->context, a->buffer, a->used);
+    a->used = 0;
+}
+
+/* Adds bytes to the hash and to those that wait for the sink. */
+static void save_bytes(TalusArchive *a, const void *data, size_t size)
+{
+    const unsigned char *from = data;
+    a->offset += size;
+    if (!a->sink || size == 0)
+        return;
+    talus_hasher_add(&a->hash, data, size);
+    while (size > 0 && a->status == TALUS_OK) {
+        const size_t free_bytes = TALUS_ARCHIVE_BUFFER - a->used;
+        const size_t part = size < free_bytes ? size : free_bytes;
+        memcpy(a->buffer + a->used, from, part);
+        a->used += part;
+        from += part;
+        size -= part;
+        if (a->used == TALUS_ARCHIVE_BUFFER)
+            talus_archive_flush(a);
+    }
+}
+
 void talus_archive_bytes(TalusArchive *a, void *data, size_t size)
 {
     if (a->loading) {
@@ -44,11 +72,29 @@ void talus_archive_bytes(TalusArchive *a, void *data, size_t size)
         return;
     }
     if (a->status == TALUS_OK)
-        a->status = TALUS_GROW(a->bytes, a->offset + size, a->offset, "saved state");
-    if (a->status != TALUS_OK || size == 0)
-        return;
-    memcpy(a->bytes + a->offset, data, size);
-    a->offset += size;
+        save_bytes(a, data, size);
+}
+
+/* ---- items of all ranks ---- */
+
+/* What talus_comm_stream has brought. */
+static TalusStatus put_items(void *context, const void *bytes, size_t size)
+{
+    TalusArchive *a = context;
+    talus_archive_bytes(a, (void *)bytes, size);
+    return a->status;
+}
+
+void talus_archive_span(TalusArchive *a, TalusSpan span, size_t element, TalusFillFn *fill,
+                        const void *context)
+{
+    const TalusByteSink items = {put_items, a};
+    TalusComm *comm = a->rows->comm;
+    const size_t offset = a->offset + (size_t)span.all * element;
+    a->status = talus_comm_agree(comm, a->status); /* all ranks go on, or none */
+    if (a->status == TALUS_OK && !a->counting)
+        a->status = talus_comm_stream(comm, span, element, fill, context, &items);
+    a->offset = offset;
 }
 
 void talus_archive_u32(TalusArchive *archive, uint32_t *value)

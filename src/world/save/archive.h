@@ -6,19 +6,31 @@
 #ifndef TALUS_WORLD_SAVE_ARCHIVE_H
 #define TALUS_WORLD_SAVE_ARCHIVE_H
 
-#include <talus/base.h>
+#include "base/hash.h"
+#include "comm/stream.h"
+
 #include <talus/math.h>
+
+struct TalusRows;
 
 typedef struct TalusArchive {
     bool loading;
     uint32_t version; /* of the format */
     TalusStatus status;
     const unsigned char *source; /* loading: the bytes to read */
-    unsigned char *bytes;        /* saving: the bytes written; owned by the caller afterwards */
     /* offset: bytes read or written so far. size: loading only, the bytes that may be read; save.c leaves out the
      * hash */
     size_t offset, size;
+    /* saving: */
+    const struct TalusRows *rows; /* the bodies, in order */
+    const TalusByteSink *sink;    /* gets the bytes; NULL: they are counted alone */
+    bool counting;                /* the bytes are counted, on all ranks */
+    TalusHasher hash;             /* of the bytes so far */
+    unsigned char *buffer; /* [TALUS_ARCHIVE_BUFFER], of which the first `used` wait for the sink */
+    size_t used;
 } TalusArchive;
+
+enum { TALUS_ARCHIVE_BUFFER = 1 << 16 };
 
 /* Transfer `size` bytes, or one value. */
 void talus_archive_bytes(TalusArchive *archive, void *data, size_t size);
@@ -63,6 +75,13 @@ void talus_archive_count(TalusArchive *archive, int *count, size_t element);
 /* Transfers a flag, whether `array` is not NULL, and then its elements. Saving returns `array`; loading ignores it and
  * returns an allocated copy, which the caller releases (talus_release), or NULL. */
 void *talus_archive_array(TalusArchive *archive, const void *array, int count, size_t element);
+
+/* Saves items of all ranks, of `element` bytes each, in the order of ranks; all ranks call this together. */
+void talus_archive_span(TalusArchive *archive, TalusSpan span, size_t element, TalusFillFn *fill,
+                        const void *context);
+
+/* Saving: gives the sink what waits for it. */
+void talus_archive_flush(TalusArchive *archive);
 
 /* Transfers text; loading allocates it, and the caller releases it (talus_release). *text may be NULL after a
  * failure. */

@@ -211,11 +211,39 @@ static void load_short_groups(TalusArchive *a, TalusBodies *b, int slots)
     }
 }
 
-/* Transfers the array talus_body_fields[field] of all slots; older versions have other ids and groups. */
-static void transfer_field(TalusArchive *a, TalusBodies *b, int field, int slots)
+/* An array of bodies to be saved. */
+typedef struct SavedField {
+    const TalusRows *rows;
+    int field; /* in talus_body_fields */
+} SavedField;
+
+static void fill_field(const void *context, int64_t first, int64_t count, void *out)
+{
+    const SavedField *saved = context;
+    const size_t element = talus_body_fields[saved->field].element;
+    const char *array = talus_body_array(&saved->rows->world->bodies, saved->field);
+    char *to = out;
+    for (int64_t k = 0; k < count; k++)
+        memcpy(to + (size_t)k * element,
+               array + (size_t)talus_rows_slot(saved->rows, first + k) * element, element);
+}
+
+/* Saves the arrays of all living bodies, by ascending ids. */
+static void save_bodies(TalusArchive *a)
+{
+    int count = (int)a->rows->bodies.all;
+    talus_archive_count(a, &count, 140);
+    talus_archive_u64(a, &a->rows->world->bodies.counts.created);
+    for (int f = 0; f < TALUS_BODY_FIELDS; f++)
+        talus_archive_span(a, a->rows->bodies, talus_body_fields[f].element, fill_field,
+                           &(SavedField){a->rows, f});
+}
+
+/* Loads the array talus_body_fields[field] of all slots; older versions have other ids and groups. */
+static void load_field(TalusArchive *a, TalusBodies *b, int field, int slots)
 {
     void *array = talus_body_array(b, field);
-    if (a->loading && a->version == 5 && array == b->id)
+    if (a->version == 5 && array == b->id)
         load_generations(a, b, slots);
     else if (a->version < 12 && array == b->group)
         load_short_groups(a, b, slots);
@@ -223,27 +251,34 @@ static void transfer_field(TalusArchive *a, TalusBodies *b, int field, int slots
         talus_archive_bytes(a, array, (size_t)slots * talus_body_fields[field].element);
 }
 
-/* Transfers the arrays of all slots, dead ones included. */
-static void transfer_bodies(TalusArchive *a, TalusWorld *world)
+/* Loads the arrays of all slots; those that earlier versions have saved may be dead. */
+static void load_bodies(TalusArchive *a, TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
-    int slots = b->counts.slots;
+    int slots = 0;
     talus_archive_count(a, &slots, 140);
     if (a->version > 5)
         talus_archive_u64(a, &b->counts.created);
-    if (a->loading && b->counts.created >= TALUS_ID_LIMIT)
+    if (b->counts.created >= TALUS_ID_LIMIT)
         talus_archive_refuse(a, "the ids of bodies are out of range");
-    if (a->loading && a->status == TALUS_OK)
-        a->status = talus_bodies_reserve(b, (size_t)slots);
+    TALUS_ARCHIVE_CALL(a, talus_bodies_reserve(b, (size_t)slots));
     if (a->status != TALUS_OK)
         return;
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
-        transfer_field(a, b, f, slots);
-    if (!a->loading || a->status != TALUS_OK)
+        load_field(a, b, f, slots);
+    if (a->status != TALUS_OK)
         return;
     b->counts.slots = slots;
     b->counts.detected = b->counts.created; /* saved contacts are of saved bodies */
     check_loaded_bodies(a, world);
+}
+
+static void transfer_bodies(TalusArchive *a, TalusWorld *world)
+{
+    if (a->loading)
+        load_bodies(a, world);
+    else
+        save_bodies(a);
 }
 
 /* ---- probes, sinks, emitters, delayed bodies ---- */
@@ -432,29 +467,103 @@ static void transfer_header(TalusArchive *a, uint64_t *size)
     talus_archive_u64(a, size);
 }
 
-/* Writes the world, whose bodies and contacts are on the host. */
-static TalusStatus save_world(TalusWorld *w, void **bytes, size_t *size)
+/* Saves everything but the hash. total: the size, hash included. */
+static void save_content(TalusArchive *a, TalusWorld *world, uint64_t total)
 {
-    TalusArchive a = {.version = NEWEST};
-    size_t guess =
-        150 * (size_t)w->bodies.counts.slots + 4096 + 120 * (size_t)talus_world_contacts(w)->count;
-    a.status = TALUS_GROW(a.bytes, guess, 0, "saved state");
-    uint64_t total = 0;
-    transfer_header(&a, &total);
-    transfer_world_def(&a, &w->def, &w->solver_spec, &w->backend_name);
-    transfer_world(&a, w, false);
-    if (a.status == TALUS_OK) { /* the size is known now */
-        total = a.offset + sizeof total;
-        memcpy(a.bytes + HEADER_BYTES - sizeof total, &total, sizeof total);
-        uint64_t hash = talus_hash(TALUS_HASH_SEED, a.bytes, a.offset);
-        talus_archive_u64(&a, &hash);
+    transfer_header(a, &total);
+    transfer_world_def(a, &world->def, &world->solver_spec, &world->backend_name);
+    transfer_world(a, world, false);
+}
+
+/* Sets *total to the size of the state, on rank 0. */
+static TalusStatus count_bytes(TalusWorld *world, const TalusRows *rows, uint64_t *total)
+{
+    TalusArchive a = {.version = NEWEST, .rows = rows, .counting = true};
+    save_content(&a, world, 0);
+    *total = a.offset + sizeof *total;
+    return talus_comm_agree(rows->comm, a.status);
+}
+
+/* Puts the state into the sink, which other ranks than the first do not have. */
+static TalusStatus put_state(TalusWorld *world, const TalusRows *rows, uint64_t total,
+                             const TalusByteSink *sink)
+{
+    TalusArchive a = {
+        .version = NEWEST, .rows = rows, .sink = sink, .hash = {.hash = TALUS_HASH_SEED}};
+    if (sink)
+        a.status = TALUS_ALLOC(a.buffer, TALUS_ARCHIVE_BUFFER, "saved state");
+    save_content(&a, world, total);
+    uint64_t hash = talus_hasher_end(&a.hash);
+    talus_archive_u64(&a, &hash);
+    if (sink)
+        talus_archive_flush(&a);
+    talus_release(a.buffer);
+    return talus_comm_agree(rows->comm, a.status);
+}
+
+/* Where the size of the state is told before its bytes come; NULL: nowhere. */
+typedef TalusStatus ReserveFn(void *context, uint64_t total);
+
+/* Saves the world, whose bodies and contacts are on the host. */
+static TalusStatus save_world(TalusWorld *world, ReserveFn *reserve, const TalusByteSink *sink)
+{
+    TalusRows rows;
+    uint64_t total;
+    TALUS_TRY(talus_rows_open(world, &rows));
+    const bool first = talus_comm_rank(rows.comm) == 0;
+    TalusStatus status = count_bytes(world, &rows, &total);
+    if (status == TALUS_OK && first && reserve)
+        status = reserve(sink->context, total);
+    status = talus_comm_agree(rows.comm, status);
+    TALUS_THEN(status, put_state(world, &rows, total, first ? sink : NULL));
+    talus_rows_close(&rows);
+    return status;
+}
+
+static TalusStatus download(const TalusWorld *world)
+{
+    TALUS_TRY(talus_world_download_bodies(world));
+    return talus_world_download_contacts(world);
+}
+
+TalusStatus talus_world_save_to(const TalusWorld *world, const TalusByteSink *sink)
+{
+    TALUS_TRY(download(world));
+    return save_world((TalusWorld *)world, NULL, sink); /* written only when loading */
+}
+
+/* Saved bytes in memory. */
+typedef struct Block {
+    unsigned char *bytes;
+    size_t used;
+} Block;
+
+static TalusStatus reserve_block(void *context, uint64_t total)
+{
+    Block *block = context;
+    return TALUS_ALLOC(block->bytes, (size_t)total, "saved state");
+}
+
+static TalusStatus put_into_block(void *context, const void *bytes, size_t size)
+{
+    Block *block = context;
+    memcpy(block->bytes + block->used, bytes, size);
+    block->used += size;
+    return TALUS_OK;
+}
+
+/* Saves the world into new memory, on rank 0. */
+static TalusStatus save_to_memory(TalusWorld *world, void **bytes, size_t *size)
+{
+    Block block = {0};
+    const TalusByteSink sink = {put_into_block, &block};
+    const TalusStatus status = save_world(world, reserve_block, &sink);
+    if (status != TALUS_OK) {
+        talus_release(block.bytes);
+        return status;
     }
-    if (a.status != TALUS_OK) {
-        talus_release(a.bytes);
-        return a.status;
-    }
-    *bytes = a.bytes;
-    *size = a.offset;
+    *bytes = block.bytes;
+    *size = block.used;
     return TALUS_OK;
 }
 
@@ -462,11 +571,8 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
 {
     *bytes = NULL;
     *size = 0;
-    TALUS_TRY(talus_ranks_refuse(world, "saved state"));
-    TalusWorld *w = (TalusWorld *)world; /* written only when loading */
-    TALUS_TRY(talus_world_download_bodies(world));
-    TALUS_TRY(talus_world_download_contacts(world));
-    return save_world(w, bytes, size);
+    TALUS_TRY(download(world));
+    return save_to_memory((TalusWorld *)world, bytes, size);
 }
 
 TalusStatus talus_world_save_without_bodies(const TalusWorld *world, void **bytes, size_t *size)
@@ -478,7 +584,8 @@ TalusStatus talus_world_save_without_bodies(const TalusWorld *world, void **byte
     empty.bodies.counts = (TalusBodyCounts){.created = world->bodies.counts.created};
     empty.forces.count = empty.filters.count = empty.drives = empty.sleep.slots = 0;
     empty.joints.count = 0;
-    return save_world(&empty, bytes, size);
+    empty.ranks = (TalusRanks){0};
+    return save_to_memory(&empty, bytes, size);
 }
 
 /* Loads the header and checks magic, version, length and hash; sets a->size to the bytes before the hash. */

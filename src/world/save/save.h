@@ -3,6 +3,7 @@
 #define TALUS_WORLD_SAVE_SAVE_H
 
 #include "world/save/archive.h"
+#include "world/save/rows.h"
 
 #include <talus/world.h>
 
@@ -25,6 +26,10 @@ void talus_archive_contacts(TalusArchive *archive, TalusWorld *world);
 /* Transfers shape `index`; loading adds it. */
 void talus_archive_shape(TalusArchive *archive, TalusWorld *world, int index);
 void talus_archive_joints(TalusArchive *archive, TalusWorld *world);
+
+/* Puts the state into the sink. All ranks call this together; the sinks of others than rank 0 are not used, may be NULL, and
+ * a failure of rank 0's is a failure of all. No rank has all bodies or contacts. */
+TalusStatus talus_world_save_to(const TalusWorld *world, const TalusByteSink *sink);
 
 /* As talus_world_save, without bodies and what refers to them: contacts, forces, drives, exclusions, joints. On several
  * ranks it saves what all of them have. */

@@ -2,6 +2,7 @@
  *
  *     lengths of the three runs, 3 i32
  *     per contact: TalusContact (48 bytes), impulse (24), and in the general run its arms (48) */
+#include "world/ids.h"
 #include "world/save/save.h"
 #include "world/state.h"
 
@@ -34,7 +35,23 @@ static bool is_saved(const TalusWorld *world, const TalusContactList *list, int 
            fits_run(world, c, contact_run(list, i));
 }
 
-static void save_contacts(TalusArchive *a, const TalusWorld *world)
+/* ---- saving ---- */
+
+/* A contact and its impulse; one of the general run has its arms behind them. */
+typedef struct SavedContact {
+    TalusContact contact;
+    TalusVec3 impulse;
+} SavedContact;
+
+typedef struct SavedGeneral {
+    SavedContact saved;
+    TalusArms arms;
+} SavedGeneral;
+
+_Static_assert(sizeof(SavedContact) == 72 && sizeof(SavedGeneral) == 120, "saved as they are");
+
+/* Saves the contacts of a whole world. */
+static void save_list(TalusArchive *a, const TalusWorld *world)
 {
     const TalusContactList *list = talus_world_contacts(world);
     int runs[3] = {0, 0, 0};
@@ -43,17 +60,78 @@ static void save_contacts(TalusArchive *a, const TalusWorld *world)
     TALUS_ARCHIVE_I32(a, &runs[0], &runs[1], &runs[2]);
     uint32_t general = 0;
     for (int i = 0; i < list->count; i++) {
-        TalusContact c = list->contact[i];
+        SavedContact saved = {list->contact[i], list->impulse[i]};
+        TalusContact *c = &saved.contact;
         if (!is_saved(world, list, i))
             continue;
-        TalusArms *arms = contact_run(list, i) == 2 ? &list->arms[c.general] : NULL;
-        c.general = arms ? general++ : 0;
-        talus_archive_bytes(a, &c, sizeof c);
-        talus_archive_bytes(a, &list->impulse[i], sizeof list->impulse[i]);
+        TalusArms *arms = contact_run(list, i) == 2 ? &list->arms[c->general] : NULL;
+        c->general = arms ? general++ : 0;
+        c->a = (uint32_t)talus_rows_of_slot(a->rows, (int)c->a);
+        c->b = (uint32_t)talus_rows_of_slot(a->rows, (int)c->b);
+        talus_archive_bytes(a, &saved, sizeof saved);
         if (arms)
             talus_archive_bytes(a, arms, sizeof *arms);
     }
 }
+
+/* A run of the contacts of all ranks. */
+typedef struct SavedRun {
+    const TalusRows *rows;
+    int run;
+    int64_t start; /* index of its first contact in TalusRanks.contact */
+} SavedRun;
+
+/* Writes contact `at` of a run. */
+static void fill_contact(const SavedRun *run, int64_t at, SavedContact *out)
+{
+    const TalusRows *rows = run->rows;
+    const TalusContactRecord *c = &rows->world->ranks.contact[run->start + at];
+    const int a = talus_slot_of(rows->world, (TalusBodyId){c->a});
+    *out = (SavedContact){.contact = {.a = (uint32_t)(rows->bodies.before + a),
+                                      .b = (uint32_t)rows->second[run->start + at],
+                                      .feature = c->feature,
+                                      .normal = c->normal,
+                                      .gap = c->gap},
+                          .impulse = c->impulse};
+    if (run->run == 2)
+        out->contact.general = (uint32_t)(rows->run[2].before + at);
+}
+
+static void fill_contacts(const void *context, int64_t first, int64_t count, void *out)
+{
+    SavedContact *saved = out;
+    for (int64_t k = 0; k < count; k++)
+        fill_contact(context, first + k, &saved[k]);
+}
+
+static void fill_generals(const void *context, int64_t first, int64_t count, void *out)
+{
+    const SavedRun *run = context;
+    SavedGeneral *general = out;
+    for (int64_t k = 0; k < count; k++) {
+        fill_contact(run, first + k, &general[k].saved);
+        general[k].arms = run->rows->world->ranks.contact[run->start + first + k].arms;
+    }
+}
+
+/* Saves the contacts of all ranks. */
+static void save_runs(TalusArchive *a)
+{
+    SavedRun run = {.rows = a->rows};
+    for (int k = 0; k < 3; k++) {
+        int32_t count = (int32_t)a->rows->run[k].all;
+        TALUS_ARCHIVE_I32(a, &count);
+    }
+    for (; run.run < 3; run.run++) {
+        const bool general = run.run == 2;
+        talus_archive_span(a, a->rows->run[run.run],
+                           general ? sizeof(SavedGeneral) : sizeof(SavedContact),
+                           general ? fill_generals : fill_contacts, &run);
+        run.start += a->rows->run[run.run].count;
+    }
+}
+
+/* ---- loading ---- */
 
 /* True if the bodies of a loaded contact exist and fit its run, and its numbers are finite. */
 static bool is_valid_contact(const TalusWorld *world, const TalusContactList *list, int i)
@@ -124,6 +202,8 @@ void talus_archive_contacts(TalusArchive *archive, TalusWorld *world)
 {
     if (archive->loading)
         load_contacts(archive, world);
+    else if (archive->rows->comm)
+        save_runs(archive);
     else
-        save_contacts(archive, world);
+        save_list(archive, world);
 }

@@ -89,6 +89,12 @@ static void load_joints(TalusArchive *a, TalusWorld *world, int count)
     }
 }
 
+/* On several ranks a rank does not have all bodies: what is removed is marked. */
+static bool is_saved(const TalusArchive *a, const TalusWorld *world, const TalusJoint *joint)
+{
+    return a->rows->comm ? !joint->removed : talus_joint_lives(world, joint);
+}
+
 void talus_archive_joints(TalusArchive *a, TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
@@ -99,7 +105,7 @@ void talus_archive_joints(TalusArchive *a, TalusWorld *world)
     if (a->loading)
         load_joints(a, world, count);
     for (int i = 0; i < joints->count && !a->loading; i++)
-        if (talus_joint_lives(world, &joints->joint[i])) {
+        if (is_saved(a, world, &joints->joint[i])) {
             transfer_number(a, joints, &joints->joint[i]);
             transfer_joint(a, world, &joints->joint[i]);
         }

@@ -1,0 +1,27 @@
+/* comm/stream.h - items of all ranks, in the order of ranks, come to rank 0 in bounded pieces. */
+#ifndef TALUS_COMM_STREAM_H
+#define TALUS_COMM_STREAM_H
+
+#include "base/sink.h"
+#include "comm/comm.h"
+
+/* Items of a rank among those of all: `count`, behind the `before` of lower ranks. */
+typedef struct TalusSpan {
+    int64_t before, count, all;
+} TalusSpan;
+
+/* Writes the items first to first + count - 1 of this rank. */
+typedef void TalusFillFn(const void *context, int64_t first, int64_t count, void *out);
+
+/* Bytes of a piece, unless one item is longer. */
+enum { TALUS_STREAM_BYTES = 1 << 22 };
+
+/* Sets span[k].before and .all from span[k].count, on all ranks. */
+TalusStatus talus_comm_find_spans(TalusComm *comm, TalusSpan *span, int spans);
+
+/* Rank 0 puts the items of all ranks, of `element` bytes each, into the sink. All ranks call this together; others' sinks
+ * are not used. A failure of the sink is returned on rank 0 alone, once all ranks are through. */
+TalusStatus talus_comm_stream(TalusComm *comm, TalusSpan span, size_t element, TalusFillFn *fill,
+                              const void *context, const TalusByteSink *sink);
+
+#endif
