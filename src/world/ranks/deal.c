@@ -455,6 +455,8 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox)
     talus_release(record);
     ranks->halo = 0;
     ranks->moved = true;
+    world->mirror.bodies_dirty = true;
+    talus_mirror_forget_dropped(world);
     return status;
 }
 
@@ -488,6 +490,7 @@ static TalusStatus deal_bodies(TalusWorld *world)
 {
     TalusRanks *ranks = &world->ranks;
     Deal d = make_deal(world);
+    TALUS_TRY(talus_comm_agree(ranks->comm, talus_ranks_download(world)));
     TalusStatus status = talus_comm_agree(ranks->comm, open_deal(&d));
     if (status == TALUS_OK) {
         weigh_contacts(&d);
@@ -509,6 +512,7 @@ static TalusStatus deal_bodies(TalusWorld *world)
 TalusStatus talus_ranks_send_all(TalusWorld *world)
 {
     Deal d = make_deal(world);
+    TALUS_TRY(talus_comm_agree(d.ranks->comm, talus_ranks_download(world)));
     TalusStatus status = talus_comm_agree(d.ranks->comm, open_deal(&d));
     TALUS_THEN(status, send_parcels(&d, 0)); /* the owner of all blocks is 0 */
     close_deal(&d);
@@ -536,11 +540,19 @@ static bool many_are_new(const TalusWorld *world)
     return (double)(created - world->ranks.dealt) > NEW_SHARE * (double)talus_world_living(world);
 }
 
+/* Returns the number of contacts of this rank. */
+static int count_contacts(const TalusWorld *world)
+{
+    TalusEngineCounts counts;
+    world->engine.ops->get_counts(world->engine.self, &counts);
+    return counts.contacts;
+}
+
 /* Sets *uneven: some rank has much more than its share of bodies and contacts. */
 static TalusStatus look_at_shares(const TalusWorld *world, bool *uneven)
 {
     TalusComm *comm = world->ranks.comm;
-    int64_t all = (int64_t)world->bodies.counts.living + talus_world_contacts(world)->count;
+    int64_t all = (int64_t)world->bodies.counts.living + count_contacts(world);
     double most = (double)all;
     TALUS_TRY(talus_comm_add_counts(comm, &all, 1));
     talus_comm_find_maxima(comm, &most, 1);
@@ -563,5 +575,5 @@ TalusStatus talus_ranks_balance(TalusWorld *world)
 void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts)
 {
     *bodies = world->bodies.counts.living;
-    *contacts = talus_world_contacts(world)->count;
+    *contacts = count_contacts(world);
 }

@@ -57,7 +57,9 @@ TalusStatus talus_ranks_gather_bodies(const TalusWorld *world, TalusBodies *out)
     TalusBodyRecord *mine = NULL;
     TalusInbox inbox = {0};
     const size_t bytes = (size_t)world->bodies.counts.living * sizeof *mine;
-    TalusStatus status = talus_comm_agree(comm, pack_bodies(world, &mine));
+    TalusStatus status = talus_world_download_bodies(world);
+    TALUS_THEN(status, pack_bodies(world, &mine));
+    status = talus_comm_agree(comm, status);
     TALUS_THEN(status, talus_comm_gather(comm, mine, bytes, &inbox));
     if (status == TALUS_OK)
         status = talus_comm_agree(comm, unpack_bodies(&inbox, out));
@@ -177,7 +179,9 @@ TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedCont
     int own = 0;
     *out = NULL;
     *count = 0;
-    TalusStatus status = talus_comm_agree(comm, pack_contacts(world, &mine, &own));
+    TalusStatus status = talus_ranks_download(world);
+    TALUS_THEN(status, pack_contacts(world, &mine, &own));
+    status = talus_comm_agree(comm, status);
     TALUS_THEN(status, talus_comm_gather(comm, mine, (size_t)own * sizeof *mine, &inbox));
     if (status == TALUS_OK)
         status = talus_comm_agree(comm, merge_contacts(&inbox, out, count));
