@@ -22,7 +22,7 @@ int talus_comm_size(const TalusComm *comm)
 size_t talus_reduction_bytes(TalusReduction kind)
 {
     static const size_t bytes[TALUS_REDUCTIONS] = {sizeof(TalusSum), sizeof(double),
-                                                   sizeof(int64_t)};
+                                                   sizeof(int64_t), sizeof(TalusBinnedSum)};
     return bytes[kind];
 }
 
@@ -45,12 +45,20 @@ static void add_counts(int64_t *into, const int64_t *from, int count)
         into[k] += from[k];
 }
 
+static void add_binned_sums(TalusBinnedSum *into, const TalusBinnedSum *from, int count)
+{
+    for (int k = 0; k < count; k++)
+        talus_binned_sum_merge(&into[k], &from[k]);
+}
+
 void talus_reduction_combine(TalusReduction kind, void *into, const void *from, int count)
 {
     if (kind == TALUS_REDUCE_SUM)
         add_sums(into, from, count);
     else if (kind == TALUS_REDUCE_MAX)
         find_maxima(into, from, count);
+    else if (kind == TALUS_REDUCE_BINS)
+        add_binned_sums(into, from, count);
     else
         add_counts(into, from, count);
 }
@@ -101,6 +109,14 @@ void talus_comm_add_sums(TalusComm *comm, TalusSum *sums, int count)
         return;
     for (int k = 0; k < count; k++)
         sums[k] = (TalusSum){.special = (double)NAN};
+}
+
+void talus_comm_add_binned_sums(TalusComm *comm, TalusBinnedSum *sums, int count)
+{
+    if (is_alone(comm) || reduce(comm, TALUS_REDUCE_BINS, sums, count))
+        return;
+    for (int k = 0; k < count; k++)
+        sums[k] = (TalusBinnedSum){.top = TALUS_BIN_NAN};
 }
 
 void talus_comm_find_maxima(TalusComm *comm, double *values, int count)

@@ -13,6 +13,7 @@
 #ifndef TALUS_COMM_COMM_H
 #define TALUS_COMM_COMM_H
 
+#include "base/bins.h"
 #include "base/status.h"
 #include "base/sum.h"
 
@@ -46,6 +47,7 @@ typedef enum TalusReduction {
     TALUS_REDUCE_SUM,   /* TalusSum: the exact sum */
     TALUS_REDUCE_MAX,   /* double: the largest; NaN if one is */
     TALUS_REDUCE_COUNT, /* int64_t: the sum */
+    TALUS_REDUCE_BINS,  /* TalusBinnedSum: the sum */
     TALUS_REDUCTIONS
 } TalusReduction;
 
@@ -86,6 +88,7 @@ struct TalusComm {
 
 /* Replaces `count` sums, or maxima, or counts, by those over all ranks. */
 void talus_comm_add_sums(TalusComm *comm, TalusSum *sums, int count);
+void talus_comm_add_binned_sums(TalusComm *comm, TalusBinnedSum *sums, int count);
 void talus_comm_find_maxima(TalusComm *comm, double *values, int count);
 TalusStatus talus_comm_add_counts(TalusComm *comm, int64_t *values, int count);
 /* True if `mine` is true on any rank. */

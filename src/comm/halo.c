@@ -157,6 +157,7 @@ static TalusStatus exchange_numbers(TalusHalo *h, const TalusHaloBodies *b)
 
 static TalusStatus reserve_lists(TalusHalo *h, const TalusHaloBodies *b)
 {
+    h->bodies = b->count;
     TALUS_TRY(TALUS_ALLOC(h->owned, (size_t)b->count + 1, "owned bodies"));
     return TALUS_ALLOC(h->receive_body, (size_t)b->count + 1, "bodies of the halo");
 }
@@ -213,17 +214,23 @@ static void lay_out_messages(TalusHalo *h, size_t bytes)
     }
 }
 
+void talus_halo_exchange_messages(TalusHalo *h, size_t bytes)
+{
+    const size_t receives = (size_t)h->receive_start[h->neighbours];
+    lay_out_messages(h, bytes);
+    if (talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours) != TALUS_OK)
+        memset(h->in, 0xff, receives * bytes); /* all bits 1: NaN, of either width */
+}
+
 void talus_halo_exchange(TalusHalo *h, void *records, size_t bytes)
 {
     unsigned char *record = records;
     if (!h || h->comm->size == 1)
         return;
     const int sends = h->send_start[h->neighbours], receives = h->receive_start[h->neighbours];
-    lay_out_messages(h, bytes);
     for (int i = 0; i < sends; i++)
         memcpy(h->out + (size_t)i * bytes, record + (size_t)h->send_body[i] * bytes, bytes);
-    if (talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours) != TALUS_OK)
-        memset(h->in, 0xff, (size_t)receives * bytes); /* all bits 1: NaN, of either width */
+    talus_halo_exchange_messages(h, bytes);
     for (int i = 0; i < receives; i++)
         memcpy(record + (size_t)h->receive_body[i] * bytes, h->in + (size_t)i * bytes, bytes);
 }

@@ -17,6 +17,7 @@ typedef struct TalusHalo {
     int64_t blocks;    /* number of blocks of the whole problem, without free joints */
     int64_t general;   /* number of general ones among them */
     bool frictionless; /* talus_problem_is_frictionless of the whole problem */
+    int bodies;        /* number of entries of `owned` */
     uint8_t *owned;    /* [bodies]: 1 if this rank owns the body */
     /* Blocks of joints with bounds, which come behind the contacts. All ranks have all blocks of joints and compute them
      * from the same numbers; one rank counts them, that which has the last general contact of the whole problem. */
@@ -49,6 +50,9 @@ void talus_halo_destroy(TalusHalo *halo);
 /* Replaces the records of the halo's bodies by those of their owners; record k is `bytes` k bytes after `records`. If the
  * communicator breaks, they become NaN. halo NULL: nothing happens. */
 void talus_halo_exchange(TalusHalo *halo, void *records, size_t bytes);
+/* The same for records that the caller has written to halo->out, in the order of halo->send_body; those of the halo's bodies
+ * come to halo->in, in the order of halo->receive_body. */
+void talus_halo_exchange_messages(TalusHalo *halo, size_t bytes);
 
 /* Cuts a list of items into `parts` ranges of about equal weight: range p has the items first[p] to first[p + 1] - 1. Every
  * item counts as `each` in addition to its weight. */

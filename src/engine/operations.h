@@ -87,8 +87,8 @@ OPERATION(TalusStatus, find_missing, (TalusEngine *engine, const TalusDetectOpti
 /* On several ranks, before find_missing: stores the solved motions of this rank's own bodies; solved_motions lends the
  * arrays, which have an element for every slot, also if put_bodies has added slots since. The caller fills in those of
  * other ranks' bodies. */
-SHARED_ONLY(TalusStatus, store_motions, (TalusEngine *engine, double limit))
-SHARED_ONLY(TalusStatus, solved_motions, (TalusEngine *engine, TalusSolvedMotions *out))
+OPERATION(TalusStatus, store_motions, (TalusEngine *engine, double limit))
+OPERATION(TalusStatus, solved_motions, (TalusEngine *engine, TalusSolvedMotions *out))
 /* Gives the contacts of the list other slots (talus_detector_renumber). */
 SHARED_ONLY(void, renumber_contacts, (TalusEngine *engine, const int32_t *slot))
 /* Probes of the solved step: request_probes, before integrate, gives the engine the probes whose sums it is to compute,

@@ -39,7 +39,7 @@ TalusStatus talus_problem_upload(TalusProblem *p)
     if (!talus_problem_on_host(p) && !p->context)
         TALUS_TRY(p->backend->context_create(&p->context));
     p->op.context = p->copy.context = p->context;
-    if (talus_problem_on_host(p) || n == 0) {
+    if (talus_problem_on_host(p) || (n == 0 && !p->op.halo)) {
         p->solver_op = &p->op;
         p->solver_gamma = p->gamma;
         return TALUS_OK;

@@ -140,7 +140,7 @@ static int add_waiting(TalusWorld *world, TalusForceSums *sums)
 TalusStatus talus_world_sum_own_forces(const TalusWorld *world, double *force, int *touching,
                                        TalusForceSummary *summary)
 {
-    TALUS_TRY(talus_world_download_contacts(world));
+    TALUS_TRY(talus_ranks_download(world));
     TalusForceSums sums =
         talus_force_sums_begin(world, world->bodies.counts.slots + 1, force, touching);
     const int first = world->ranks.moved

@@ -1,80 +1,10 @@
-/* engine/cuda/build.cu - the velocities that detection uses, and the contact problem of one step, built from the
- * contact list. The counterpart of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h. */
+/* engine/cuda/build.cu - the contact problem of one step, built from the contact list. The counterpart of engine/cpu/build.c, with the formulas of engine/body.h and contact_terms.h. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/material.h"
 
 extern "C" {
 #include "engine/body.h"
-}
-
-/* ---- velocities ---- */
-
-/* Writes to out[slots] the free velocities or, if `solved` is not NULL, the solved ones
- * (cu_write_detection_motions). change: h times gravity. Totals 0 and 1 are those of
- * cu_write_detection_motions. */
-static __global__ void write_velocities(CuTallies *tallies, double *totals, CuBodies b,
-                                        TalusVec3 change, double h, const CuRecord *solved,
-                                        const int32_t *problem_index, TalusVec3 *out)
-{
-    sum_items<0, 2>(tallies, totals, 0, b.slots, -HUGE_VAL, [&](int64_t i, double(&v)[2]) {
-        TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
-        if (cu_is_free(b.shape, b.mobility, i)) {
-            if (solved) {
-                double r[4];
-                load_packs<4>(solved[problem_index[i]], r);
-                u = talus_vec3(r[0], r[1], r[2]);
-            } else {
-                u = talus_add(b.velocity[i], change);
-                if (i < b.force_count)
-                    u = talus_madd(u, h / b.mass[i], b.force[i]);
-            }
-            if (talus_state_fault(b.position[i], u, b.spin[i]) != 0.0)
-                v[0] = -(double)i;
-            v[1] = -b.size[i];
-        } else if (cu_is_driven(b, i)) {
-            u = b.velocity[i];
-        }
-        out[i] = u;
-    });
-}
-
-/* Writes the solved spins of free bodies, and the spins of the others, by slot. */
-static __global__ void write_spins(CuBodies b, const CuRecord *solved, const int32_t *problem_index,
-                                   TalusVec3 *out)
-{
-    int64_t i = item_index();
-    if (i >= b.slots)
-        return;
-    TalusVec3 spin = b.spin[i];
-    if (cu_is_free(b.shape, b.mobility, i)) {
-        const double *r = solved[problem_index[i]];
-        spin = talus_scale(1.0 / cu_body_length(b, i), talus_vec3(r[4], r[5], r[6]));
-    }
-    out[i] = spin;
-}
-
-/* Writes e->solved_spin and makes it e->detection_spin. */
-static TalusStatus write_solved_spins(TalusEngine *e)
-{
-    TALUS_TRY(e->solved_spin.reserve(e->bodies.slots, "solved velocities"));
-    launch(e->cu, write_spins, blocks_for(e->bodies.slots), THREADS, e->bodies,
-           cu_solved_records(e), cu_current_list(e)->problem_index.at, e->solved_spin.at);
-    e->detection_spin = e->solved_spin;
-    return TALUS_OK;
-}
-
-TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravity, bool again)
-{
-    CuArray<TalusVec3> *to = again ? &e->solved_velocity : &e->free_velocity;
-    int slots = e->bodies.slots;
-    TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
-    launch_sums(e->cu, write_velocities, slots, e->cu->totals, e->bodies, talus_scale(h, gravity),
-                h, again ? cu_solved_records(e) : nullptr, cu_current_list(e)->problem_index.at,
-                to->at);
-    e->detection_velocity = to->at;
-    e->detection_spin = e->bodies.spin;
-    return again ? write_solved_spins(e) : TALUS_OK;
 }
 
 /* ---- bodies ---- */
@@ -255,7 +185,7 @@ static __device__ inline void fill_contact(const FillInputs &f, int i, double (&
 
 /* Fills contacts begin to end - 1 (fill_contact) and writes the totals of v. */
 template <bool GENERAL, bool LAWS, int ROWS>
-static __global__ void fill_contacts(CuTallies *tallies, double *totals, FillInputs f, int begin,
+static __global__ void fill_contacts(CuTallies tallies, double *totals, FillInputs f, int begin,
                                      int end)
 {
     sum_items<2, 2>(tallies, totals, begin, end, -HUGE_VAL, [&](int64_t i, double(&v)[4]) {
@@ -345,6 +275,12 @@ static TalusStatus find_rows_and_kinds(TalusEngine *e, TalusOperator *op)
     return TALUS_OK;
 }
 
+/* True if the problem of all ranks has general blocks. */
+static bool has_general(const TalusEngine *e, const TalusOperator *op)
+{
+    return op->general || e->all_contacts[1] > 0 || (op->rows == 6 && e->all_contacts[0] > 0);
+}
+
 /* Sets the operator's sizes, reserves its arrays for the current list and the joints, and completes its incidence. */
 static TalusStatus prepare_operator(TalusEngine *e, bool compliance)
 {
@@ -374,7 +310,7 @@ static TalusStatus prepare_operator(TalusEngine *e, bool compliance)
     TALUS_TRY(s->body.reserve(op->bodies, "bodies of the problem"));
     op->body = s->body;
     op->inverse_inertia = nullptr;
-    if (op->general) {
+    if (has_general(e, op)) {
         TALUS_TRY(s->inverse_inertia.reserve(op->bodies, "body inertias"));
         op->inverse_inertia = s->inverse_inertia;
     }
@@ -409,7 +345,7 @@ static void fill_problem(TalusEngine *e)
     cu_fill_body_records(e);
     launch_sums(e->cu, laws ? fill_contacts<false, true, 3> : fill_contacts<false, false, 3>,
                 spheres, e->cu->totals, f, 0, spheres);
-    if (op->general)
+    if (has_general(e, op))
         launch_sums(e->cu, fill_general, op->general, e->cu->totals + 4, f, spheres,
                     f.list.counts.contacts);
     cu_joints_fill_blocks(e);
@@ -418,18 +354,21 @@ static void fill_problem(TalusEngine *e)
 
 /* Downloads the totals of fill_problem and of cu_scratch_begin; completes the scratch and fills the report. Fails if
  * some contact's normal diagonal entry is not positive and finite. */
-static TalusStatus report_problem(const TalusOperator *op, TalusBuildReport *report)
+static TalusStatus report_problem(const TalusOperator *op, bool general, TalusBuildReport *report)
 {
     double v[CU_TOTALS];
     cu_totals_get(cu_context_of(op), CU_TOTALS, v);
     cu_scratch_end(op, v);
-    if (op->general)
+    if (general)
         for (int k = 0; k < 4; k++)
             v[k] = k < 2 ? v[k] + v[4 + k] : fmax(v[k], v[4 + k]);
     report->penetration_mean = v[1] > 0.0 ? v[0] / v[1] : 0.0;
     report->penetration_max = fmax(v[2], 0.0);
     if (!(v[3] > -HUGE_VAL))
         return TALUS_OK;
+    if (op->halo)
+        return talus_reject("problem: a block of some rank has a diagonal entry that is not "
+                            "positive");
     double bad[2];
     int block = (int)-v[3];
     cu_get(cu_context_of(op), bad, op->diagonal[block], sizeof bad);
@@ -445,9 +384,10 @@ TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, Ta
     bool compliance = e->tables.compliance || (cu_joint_block_count(e) && e->joints.compliance);
     TALUS_TRY(
         prepare_operator(e, compliance || options->soften > 0.0 || options->compliance > 0.0));
-    fill_problem(e);
+    TALUS_TRY(cu_link_problem(e));
     TALUS_TRY(cu_scratch_begin(&s->op));
-    TALUS_TRY(report_problem(&s->op, report));
+    fill_problem(e);
+    TALUS_TRY(report_problem(&s->op, has_general(e, &s->op), report));
     if (e->tables.cohesion)
         cu_add_attraction(e);
     cu_joints_add_motors_and_impulses(e);

@@ -41,13 +41,13 @@ void cu_detection_clear(TalusEngine *e)
 /* Reserves the arrays of the grid that depend on the number of slots, and slot and problem_index of the new list. The
  * scratch holds cell, number_in_cell and cell_bodies; then the mask of pairs.cu in place of the first two, and
  * end_count of incidence.cu in place of cell_bodies; at last the work space of transfer.cu, three numbers per problem
- * body of the old list. */
-static TalusStatus reserve_grid(TalusEngine *e, CuList *list)
+ * body of the old list. all_slots: number of all ranks. */
+static TalusStatus reserve_grid(TalusEngine *e, CuList *list, int64_t all_slots)
 {
     CuGrid *g = e->grid;
     int64_t n = e->bodies.slots, problem_bodies = cu_current_list(e)->problem_bodies;
     TALUS_TRY(g->scratch.reserve(3 * (n > problem_bodies ? n : problem_bodies) + 2, "grid"));
-    TALUS_TRY(g->cell_start.reserve(2 * n + CU_SPARE_CELLS, "grid"));
+    TALUS_TRY(g->cell_start.reserve(2 * all_slots + CU_SPARE_CELLS, "grid"));
     TALUS_TRY(g->count.reserve(2 * (n + 1), "grid"));
     TALUS_TRY(g->fat.reserve(n, "grid"));
     TALUS_TRY(g->ball_fat.reserve(n, "grid"));
@@ -81,12 +81,13 @@ static CuDetect detect_arguments(const TalusEngine *e, const TalusDetectOptions 
                 nullptr, /* no kernel needs at_rank */
                 b->ids_differ ? b->id.at : nullptr,
                 0,
-                0};
+                b->slots - b->own};
     d.options = *options;
     d.filter = e->filter;
     d.grid = g->grid;
     d.slots = b->slots;
-    d.sample_limit = talus_sample_limit(b->free_bodies);
+    d.comm = e->comm;
+    d.own = b->own;
     d.wall = g->wall;
     d.wall_group = g->wall_group;
     d.wall_slot = g->wall_slot;
@@ -141,25 +142,45 @@ static TalusStatus check_found(const TalusEngine *e, const CuFound *found)
     return talus_check_pair_count((double)found->candidates, INT32_MAX / 2);
 }
 
+/* Numbers of all ranks: slots that are their own, free bodies. */
+struct AllBodies {
+    int64_t slots, free;
+};
+
+static TalusStatus count_all_bodies(const TalusEngine *e, AllBodies *all)
+{
+    int64_t count[2] = {e->bodies.own, e->bodies.free_bodies};
+    TALUS_TRY(talus_comm_add_counts(e->comm, count, 2));
+    *all = AllBodies{count[0], count[1]};
+    return TALUS_OK;
+}
+
 /* Builds the grid and counts candidates and contacts of two free spheres; once more, with more memory, if the walls did
  * not fit. Sets problem_bodies and slots of the list and fills *d and *found. */
 static TalusStatus search_pairs(TalusEngine *e, const TalusDetectOptions *options, CuList *list,
                                 CuDetect *d, CuFound *found)
 {
+    AllBodies all;
+    TALUS_TRY(count_all_bodies(e, &all));
     for (bool enough = false; !enough;) {
-        TALUS_TRY(create_grid(e));
-        TALUS_TRY(reserve_grid(e, list));
+        TalusStatus status = create_grid(e);
+        TALUS_THEN(status, reserve_grid(e, list, all.slots));
+        TALUS_TRY(talus_comm_agree(e->comm, status));
         *d = detect_arguments(e, options, list);
-        TALUS_TRY(cu_grid_build(d));
-        TALUS_TRY(cu_pairs_count(d));
+        d->sample_limit = talus_sample_limit(all.free);
+        d->cells = 2 * all.slots + CU_SPARE_CELLS;
+        status = cu_grid_build(d);
+        TALUS_THEN(status, cu_pairs_count(d));
         cu_get(e->cu, found, &d->grid->found, sizeof *found);
-        TALUS_TRY(cu_check(e->cu));
-        enough = found->shape_walls <= d->wall_capacity;
+        TALUS_THEN(status, cu_check(e->cu));
+        TALUS_TRY(talus_comm_agree(e->comm, status));
+        enough = !talus_comm_any(e->comm, found->shape_walls > d->wall_capacity);
         TALUS_TRY(e->grid->wall_slot.reserve(found->shape_walls, "walls"));
     }
+    talus_comm_find_minima(e->comm, &found->min_size, 1);
     list->problem_bodies = (int)found->problem_bodies;
     list->slots = e->bodies.slots;
-    return check_found(e, found);
+    return talus_comm_agree(e->comm, check_found(e, found));
 }
 
 /* Fails for a pair of slots, a << 32 | b, whose shapes have no contact function. */
@@ -295,29 +316,35 @@ static TalusStatus write_list(TalusEngine *e, const CuDetect *d, CuList *list, C
     return cu_check(e->cu);
 }
 
-TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options)
+/* Makes the list of the pairs that search_pairs has found, and makes it the current one. */
+static TalusStatus make_list(TalusEngine *e, CuDetect *d, CuFound *found)
 {
     CuList *old = cu_current_list(e), *list = &e->list[1 - e->current];
-    CuDetect d;
-    CuFound found;
-    TALUS_TRY(talus_check_detect_options(options));
-    TALUS_TRY(search_pairs(e, options, list, &d, &found));
-    TALUS_TRY(write_pairs_and_count_contacts(e, &d, list, &found));
-    int spheres = (int)found.sphere_sphere, fixed = (int)found.sphere_fixed,
-        general = (int)found.general;
-    list->counts = {spheres,          fixed, general, spheres + fixed + general, found.min_size,
-                    found.fit.clipped};
+    TALUS_TRY(write_pairs_and_count_contacts(e, d, list, found));
+    int spheres = (int)found->sphere_sphere, fixed = (int)found->sphere_fixed,
+        general = (int)found->general;
+    list->counts = {spheres,           fixed, general, spheres + fixed + general, found->min_size,
+                    found->fit.clipped};
     bool lost = false;
     TalusStatus status = reserve_list(list, old, &lost);
     if (status == TALUS_OK) {
         lost = true;
-        status = write_list(e, &d, list, old, (int)found.candidates);
+        status = write_list(e, d, list, old, (int)found->candidates);
     }
     if (status != TALUS_OK && lost)
         old->counts = {0, 0, 0, 0, HUGE_VAL, 0}; /* neither list is complete */
     TALUS_TRY(status);
     e->current = 1 - e->current;
     return TALUS_OK;
+}
+
+TalusStatus cu_detect_contacts(TalusEngine *e, const TalusDetectOptions *options)
+{
+    CuDetect d;
+    CuFound found;
+    TALUS_TRY(talus_check_detect_options(options));
+    TALUS_TRY(search_pairs(e, options, &e->list[1 - e->current], &d, &found));
+    return talus_comm_agree(e->comm, make_list(e, &d, &found));
 }
 
 TalusStatus cu_find_missing_contacts(TalusEngine *e, const TalusDetectOptions *options,

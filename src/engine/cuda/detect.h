@@ -61,11 +61,25 @@ struct CuFound {
         unsupported; /* lowest pair of slots, a << 32 | b, whose shapes have no contact function; ~0: none */
 };
 
+/* What choose_grid finds out about the sample, stage by stage. On several ranks it runs once for each stage; between the
+ * runs the host replaces what the stage has found by the sums or maxima over the samples of all ranks, which the later
+ * stages read. SAMPLE_ALONE: there is one rank, and one run does all stages. */
+enum {
+    SAMPLE_ALONE = -1,
+    SAMPLE_RANGES,     /* 7 maxima */
+    SAMPLE_MOTIONS,    /* 7 sums */
+    SAMPLE_DEVIATIONS, /* 3 sums, 1 maximum */
+    SAMPLE_SIZES,      /* 1 sum */
+    SAMPLE_HISTOGRAM,  /* TALUS_EDGE_FACTORS sums */
+    SAMPLE_STAGES
+};
+
 /* Cell sizes, levels, box and walls of the grid, and results of detection, computed on the device. Lengths are in
  * metres, large_radius is in `unit`. */
 struct CuGridLayout {
     CuFound found;
     uint32_t drawn, sample[TALUS_GRID_SAMPLE]; /* number and slots of the bodies of draw_sample */
+    double agreed[SAMPLE_STAGES][TALUS_EDGE_FACTORS]; /* on several ranks: results of the stages */
     int sampled; /* number of free bodies in the sample; 0 also if found.bad_state is set. 0: the grid is empty */
     bool
         again; /* bodies are measured a second time, without drift, so that they fit into the period */
@@ -75,6 +89,7 @@ struct CuGridLayout {
     float large_radius; /* a body that is not free and has a larger fat radius is a large wall */
     uint32_t large_walls,
         large_wall[TALUS_LARGE_WALLS]; /* number of large walls; slots, in any order, if they fit */
+    uint32_t own_large_walls;          /* number of this rank's among them */
     int walls, levels;                 /* number of walls in CuDetect.wall; number of levels */
     TalusLevel level[TALUS_MAX_LEVELS]; /* coarsest first; cells are numbered finest level first */
     uint32_t class_count[CU_CLASSES];   /* number of the grid's bodies in each size class */
@@ -106,7 +121,12 @@ struct CuDetect {
     TalusDetectOptions options;
     TalusFilter filter; /* group NULL: all pairs collide */
     CuGridLayout *grid;
-    int64_t slots;         /* number, empty ones included */
+    int64_t slots; /* number, empty ones included */
+    /* On several ranks all choose the grid of all bodies, so that bodies and contacts have the order that they have on
+     * one rank. Bodies of a halo, in the slots from `own` on, are in the grid but count on their own rank alone. */
+    TalusComm *comm; /* NULL: one rank */
+    int64_t own;
+    int64_t cells;         /* capacity of cell_start */
     uint64_t sample_limit; /* talus_sample_limit */
     TalusWall *wall;       /* [grid->walls], in the order of ids; lengths in metres */
     uint16_t
@@ -153,7 +173,7 @@ struct CuGrid {
 };
 
 /* Returns the size class, 0 to CU_CLASSES - 1, of a fat radius in grid->unit; its sign does not count. */
-static __device__ inline int cu_size_class(float fat, double edge_factor)
+static __host__ __device__ inline int cu_size_class(float fat, double edge_factor)
 {
     int k = talus_size_class(fabs((double)fat), 1.0 / edge_factor) - CU_CLASS_ZERO;
     return k < 0 ? 0 : k < CU_CLASSES ? k : CU_CLASSES - 1;

@@ -66,6 +66,8 @@ void cu_engine_destroy(TalusEngine *e)
         cu_clear(backup->position, backup->velocity, backup->spin, backup->orientation);
         clear_list(&backup->list);
     }
+    cu_clear_halo(e);
+    cu_motions_clear(e);
     cu_step_clear(e);
     cu_joints_clear(e);
     talus_release(e->backup);
@@ -80,7 +82,7 @@ TalusStatus cu_engine_create(const TalusEngineSetup *setup, TalusEngine **out)
     e->cu = e->step.op.context = setup->context;
     e->list[0].counts.min_size = e->list[1].counts.min_size = HUGE_VAL;
     TalusStatus status = TALUS_ALLOC(e->backup, 1, "engine");
-    TALUS_THEN(status, cu_tallies_reserve(e->cu));
+    TALUS_THEN(status, cu_board_reserve(e->cu));
     if (status == TALUS_OK && setup->period && talus_has_period(setup->period))
         status = cu_upload(e, &e->period, setup->period, 1, "engine");
     if (status == TALUS_OK)
@@ -142,11 +144,11 @@ static TalusStatus put_ids(TalusEngine *e, const TalusBodyArrays *from)
     return b->ranked ? cu_upload(e, &b->rank, from->rank, from->slots, "bodies") : TALUS_OK;
 }
 
-/* Returns the number of free bodies. */
+/* Returns the number of this rank's free bodies. */
 static int count_free(const TalusBodyArrays *from)
 {
     int count = 0;
-    for (int i = 0; i < from->slots; i++)
+    for (int i = 0; i < from->slots - from->halo; i++)
         count += from->shape[i] >= 0 && from->mobility[i] == TALUS_MOBILITY_FREE;
     return count;
 }
@@ -168,6 +170,10 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
     TALUS_TRY(cu_upload(e, &b->mobility, from->mobility, n, "bodies"));
     TALUS_TRY(put_ids(e, from));
     b->slots = n;
+    b->own = n - from->halo;
+    e->comm = from->comm;
+    e->owner = from->owner;
+    e->at_rank = from->at_rank;
     b->free_bodies = count_free(from);
     b->driven = from->driven;
     e->id = from->id;
@@ -192,17 +198,17 @@ TalusStatus cu_engine_get_bodies(TalusEngine *e, TalusBodyArrays *to)
 }
 
 /* Counts the free bodies whose coordinate along `axis` is less than `below`. */
-static __global__ void count_free_below(CuTallies *tallies, double *totals, CuBodies b, int axis,
+static __global__ void count_free_below(CuTallies tallies, double *totals, CuBodies b, int axis,
                                         double below)
 {
-    sum_items<1, 0>(tallies, totals, 0, b.slots, 0.0, [&](int64_t i, double(&v)[1]) {
+    sum_items<1, 0>(tallies, totals, 0, b.own, 0.0, [&](int64_t i, double(&v)[1]) {
         v[0] = cu_is_free(b.shape, b.mobility, i) && talus_along(b.position[i], axis) < below;
     });
 }
 
 TalusStatus cu_engine_count_below(TalusEngine *e, int axis, double below, int64_t *count)
 {
-    launch_sums(e->cu, count_free_below, e->bodies.slots, e->cu->totals, e->bodies, axis, below);
+    launch_own_sums(e->cu, count_free_below, e->bodies.own, e->cu->totals, e->bodies, axis, below);
     double total;
     cu_totals_get(e->cu, 1, &total);
     *count = (int64_t)total;
@@ -300,9 +306,12 @@ void cu_engine_get_counts(const TalusEngine *e, TalusEngineCounts *counts)
 static TalusStatus detect_with(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
                                bool again, TalusEngineCounts *counts)
 {
-    TALUS_TRY(cu_write_detection_motions(e, options->h, gravity, again));
+    TalusStatus status = cu_write_detection_motions(e, options->h, gravity, again);
+    TALUS_TRY(talus_comm_agree(e->comm, status));
     TALUS_TRY(cu_detect_contacts(e, options));
+    TALUS_TRY(cu_count_all_contacts(e));
     cu_engine_get_counts(e, counts);
+    counts->contacts = (int)e->all_contacts[0];
     return TALUS_OK;
 }
 
@@ -325,7 +334,10 @@ TalusStatus cu_engine_find_missing(TalusEngine *e, const TalusDetectOptions *opt
     const TalusVec3 *used = e->detection_velocity;
     (void)limit; /* all bodies are searched */
     TalusStatus status = cu_write_detection_motions(e, options->h, talus_vec3(0.0, 0.0, 0.0), true);
+    status = talus_comm_agree(e->comm, status);
     TALUS_THEN(status, cu_find_missing_contacts(e, options, tolerance, missing));
     e->detection_velocity = used;
-    return status;
+    TALUS_TRY(status);
+    *missing = talus_comm_any(e->comm, *missing);
+    return TALUS_OK;
 }

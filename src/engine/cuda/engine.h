@@ -4,10 +4,12 @@
  *     extra.cu       shapes, filters, forces, states of a subset of bodies
  *     contacts.cu    upload and download of contacts in the host's order; impulses stored after a solve
  *     detect.cu      collision detection: the contact list and each body's contacts (detect.h names its files)
- *     build.cu       velocities that detection uses; the problem of a step
+ *     motions.cu     velocities and spins that detection uses
+ *     build.cu       the problem of a step
  *     material.cu    what laws beyond the circular cone of ccp add to the problem (material.h)
  *     joints.cu      blocks of joints, which the host makes, in the problem; results of joints
  *     probe.cu       sums of probes
+ *     halo.cu        on several ranks: the halo of a problem, numbers of contacts
  *     integrate.cu   solved velocities, ledger, the state at the end of the step
  *
  * Bodies are stored by slot. Walls are planes, revolves, meshes, fields, and large bodies that are not free, unless
@@ -54,6 +56,7 @@ struct CuTables {
 /* The bodies: arrays by slot, as in TalusBodyArrays. */
 struct CuBodies {
     int slots; /* number, empty ones included */
+    int own; /* number of this rank's slots, the first ones; the others have a halo (TalusBodyArrays) */
     CuArray<TalusVec3> position, velocity, spin;
     CuArray<TalusQuat> orientation;
     CuArray<double> mass, radius, size;
@@ -63,7 +66,7 @@ struct CuBodies {
     CuArray<uint64_t> id;
     bool ranked; /* ids do not ascend with slots; else rank (TalusBodyView) is not filled */
     CuArray<uint32_t> rank;
-    int free_bodies; /* number */
+    int free_bodies; /* number, of this rank */
     int driven;      /* 1: some body is driven; else 0 */
     int force_count; /* entries of force and torque; bodies in slots from this number on have none */
     CuArray<TalusVec3> force, torque; /* applied to bodies during a step; N, N m */
@@ -140,6 +143,14 @@ struct TalusEngine {
     CuTables tables;
     CuBodies bodies;
     const uint64_t *id; /* ids by slot, in host memory, for messages */
+    /* as in TalusBodyArrays, in host memory; comm NULL: there is one rank */
+    TalusComm *comm;
+    const int32_t *owner;
+    const uint32_t *at_rank;
+    int64_t all_contacts[2]; /* of all ranks: contacts, and general ones among them */
+    /* on several ranks: solved motions in host memory, for find_missing and redetect if `motions_stored` */
+    TalusSolvedMotions motions;
+    bool motions_stored;
     CuList list[2];
     int current; /* index in `list` of the last detection's or upload's list; the other is work space */
     const TalusVec3
@@ -209,12 +220,19 @@ void cu_joints_add_motors_and_impulses(TalusEngine *e);
 /* Frees the memory of e->joints. */
 void cu_joints_clear(TalusEngine *e);
 
-/* build.cu: makes the free velocities and the present spins of bodies or, if `again`, the solved ones
+/* motions.cu: makes the free velocities and the present spins of bodies or, if `again`, the solved ones
  * e->detection_velocity and e->detection_spin, by slot; spins of spheres matter, too, because envelopes contain speeds of
  * sliding. Driven bodies have their own velocity, other bodies that are not free 0. Also writes totals 0 and 1 of the
  * context, over free bodies: minus the lowest slot with a bad state (talus_state_fault; -infinity: none), and minus the
  * smallest size (-infinity: no body is free). */
 TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravity, bool again);
+/* halo.cu: after a detection counts the contacts of all ranks (e->all_contacts). cu_link_problem makes the halo of the
+ * problem, whose operator is prepared, on several ranks; cu_clear_halo frees it. motions.cu: cu_motions_clear frees
+ * e->motions. */
+TalusStatus cu_count_all_contacts(TalusEngine *e);
+TalusStatus cu_link_problem(TalusEngine *e);
+void cu_clear_halo(TalusEngine *e);
+void cu_motions_clear(TalusEngine *e);
 /* Frees the memory of e->step. */
 void cu_step_clear(TalusEngine *e);
 /* material.cu: returns the records with solved velocities, [problem_bodies], in the operator's scratch; valid from the

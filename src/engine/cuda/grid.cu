@@ -47,11 +47,27 @@ static __device__ inline void reduce_to_all_threads(double (&v)[SUMS + MAXIMA])
     __syncthreads();
 }
 
-/* Adds the bodies of the sample to grid->sample, in any order. */
+/* Forms the sums and maxima of a stage: over all threads of the block or, on several ranks, of all of them if this run of
+ * choose_grid is of a later stage. */
+template <int STAGE, int SUMS, int MAXIMA>
+static __device__ inline void reduce_sample(const CuDetect &d, int run, double (&v)[SUMS + MAXIMA])
+{
+    double *agreed = d.grid->agreed[STAGE];
+    if (STAGE >= run || run == SAMPLE_ALONE)
+        reduce_to_all_threads<SUMS, MAXIMA>(v);
+    for (int k = 0; k < SUMS + MAXIMA; k++) {
+        if (STAGE < run)
+            v[k] = agreed[k];
+        else if (STAGE == run && threadIdx.x == 0)
+            agreed[k] = v[k];
+    }
+}
+
+/* Adds this rank's bodies of the sample to grid->sample, in any order. */
 static __global__ void draw_sample(CuDetect d)
 {
     int64_t i = item_index();
-    if (i >= d.slots || talus_sample_hash(&d.bodies, i) > d.sample_limit ||
+    if (i >= d.own || talus_sample_hash(&d.bodies, i) > d.sample_limit ||
         !talus_can_be_sampled(&d.bodies, i))
         return;
     uint32_t k = atomicAdd(&d.grid->drawn, 1u);
@@ -62,7 +78,7 @@ static __global__ void draw_sample(CuDetect d)
 /* True if the sample has all bodies that can be sampled, and threads find them without draw_sample. */
 static __host__ __device__ bool samples_all_slots(const CuDetect &d)
 {
-    return d.slots <= TALUS_GRID_SAMPLE;
+    return !d.comm && d.slots <= TALUS_GRID_SAMPLE;
 }
 
 /* Writes the slots of this thread's part of the sample, at most PER_THREAD, and returns their number. */
@@ -92,14 +108,27 @@ static __device__ double choose_edge_factor(const int *histogram)
     return talus_edge_factor(best);
 }
 
+/* Replaces the histogram by that of all ranks if this run is of a later stage. All threads of the block call it. */
+static __device__ void share_histogram(const CuDetect &d, int run, int *histogram)
+{
+    double *agreed = d.grid->agreed[SAMPLE_HISTOGRAM];
+    for (unsigned k = threadIdx.x; k < TALUS_EDGE_FACTORS; k += blockDim.x) {
+        if (SAMPLE_HISTOGRAM < run)
+            histogram[k] = (int)agreed[k];
+        else if (SAMPLE_HISTOGRAM == run)
+            agreed[k] = histogram[k];
+    }
+    __syncthreads();
+}
+
 /* Sets unit, edge_factor and large_radius of the grid from the fat radii of the sample. fat[own_count]: those of this
  * thread; largest: of all threads. sampled: number of bodies of all threads. All threads of the block call it. */
-static __device__ void choose_sizes(const CuDetect &d, const double *fat, int own_count,
+static __device__ void choose_sizes(const CuDetect &d, int run, const double *fat, int own_count,
                                     int sampled, double largest)
 {
     __shared__ int histogram[TALUS_EDGE_FACTORS];
-    if (threadIdx.x < TALUS_EDGE_FACTORS)
-        histogram[threadIdx.x] = 0;
+    for (unsigned k = threadIdx.x; k < TALUS_EDGE_FACTORS; k += blockDim.x)
+        histogram[k] = 0;
     __syncthreads();
     double sum[1] = {0.0}, rounder = talus_term_rounder(largest);
     for (int k = 0; k < own_count; k++) {
@@ -109,7 +138,9 @@ static __device__ void choose_sizes(const CuDetect &d, const double *fat, int ow
             atomicAdd(&histogram[(int)((2.0 * fraction - 1.0) * TALUS_EDGE_FACTORS)], 1);
         sum[0] += talus_round_term(fat[k], rounder);
     }
-    reduce_to_all_threads<1, 0>(sum);
+    __syncthreads();
+    reduce_sample<SAMPLE_SIZES, 1, 0>(d, run, sum);
+    share_histogram(d, run, histogram);
     double edge_factor = choose_edge_factor(histogram);
     if (threadIdx.x != 0)
         return;
@@ -143,7 +174,7 @@ static __device__ void choose_box(CuGridLayout *grid, const double *highest, con
 
 /* Sets highest[axis] and highest[3 + axis] as in choose_box, and highest[6]: the largest component of a velocity; over
  * the sample. All threads of the block call it. */
-static __device__ void find_ranges(const CuDetect &d, const uint32_t *slot, int own_count,
+static __device__ void find_ranges(const CuDetect &d, int run, const uint32_t *slot, int own_count,
                                    double (&highest)[7])
 {
     for (int k = 0; k < 7; k++)
@@ -156,12 +187,12 @@ static __device__ void find_ranges(const CuDetect &d, const uint32_t *slot, int 
             highest[6] = fmax(highest[6], fabs(talus_along(u, axis)));
         }
     }
-    reduce_to_all_threads<0, 7>(highest);
+    reduce_sample<SAMPLE_RANGES, 0, 7>(d, run, highest);
 }
 
 /* Sets sum[axis] and sum[3 + axis] to the sums of the sample's positions and velocities, and sum[6] to the number of
  * its bodies. All threads of the block call it. */
-static __device__ void sum_motions(const CuDetect &d, const uint32_t *slot, int own_count,
+static __device__ void sum_motions(const CuDetect &d, int run, const uint32_t *slot, int own_count,
                                    const double (&highest)[7], double (&sum)[7])
 {
     for (int k = 0; k < 6; k++)
@@ -175,13 +206,13 @@ static __device__ void sum_motions(const CuDetect &d, const uint32_t *slot, int 
             sum[3 + axis] += talus_round_term(talus_along(d.bodies.velocity[slot[k]], axis), of_u);
         }
     }
-    reduce_to_all_threads<7, 0>(sum);
+    reduce_sample<SAMPLE_MOTIONS, 7, 0>(d, run, sum);
 }
 
 /* Writes the fat radii of this thread's part of the sample, and to v the sums of all absolute deviations from the mean
  * along each axis and the largest fat radius. All threads of the block call it. */
-static __device__ void measure_sample(const CuDetect &d, const uint32_t *slot, int own_count,
-                                      const double (&highest)[7], const double *mean,
+static __device__ void measure_sample(const CuDetect &d, int run, const uint32_t *slot,
+                                      int own_count, const double (&highest)[7], const double *mean,
                                       TalusVec3 drift, double *fat, double (&v)[4])
 {
     for (int axis = 0; axis < 3; axis++) {
@@ -197,25 +228,26 @@ static __device__ void measure_sample(const CuDetect &d, const uint32_t *slot, i
         fat[k] = talus_fat_radius(&d.bodies, &d.options, drift, slot[k]);
         v[3] = fmax(v[3], fat[k]);
     }
-    reduce_to_all_threads<3, 1>(v);
+    reduce_sample<SAMPLE_DEVIATIONS, 3, 1>(d, run, v);
 }
 
 /* Chooses drift, unit, edge_factor, large_radius and box of the grid from the sample, and initialises grid->found; one
  * block of threads. `seen`: totals 0 and 1 of cu_write_detection_motions; if total 0 names a body of bad state,
- * grid->sampled is 0. */
-static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d, const double *seen)
+ * grid->sampled is 0. run: stage of this run, SAMPLE_STAGES after all of them; SAMPLE_ALONE on one rank. */
+static __global__ void __launch_bounds__(SAMPLE_THREADS)
+    choose_grid(CuDetect d, const double *seen, int run)
 {
     uint32_t slot[PER_THREAD];
     double fat[PER_THREAD], highest[7], sum[7], v[4];
     CuGridLayout *grid = d.grid;
     const bool sound = !(seen[0] > -HUGE_VAL);
     int own_count = read_sample(d, slot);
-    find_ranges(d, slot, own_count, highest);
-    sum_motions(d, slot, own_count, highest, sum);
+    find_ranges(d, run, slot, own_count, highest);
+    sum_motions(d, run, slot, own_count, highest, sum);
     int sampled = (int)sum[6], count = sampled > 0 ? sampled : 1;
     const double mean[3] = {sum[0] / count, sum[1] / count, sum[2] / count};
     TalusVec3 drift = talus_scale(1.0 / count, talus_vec3(sum[3], sum[4], sum[5]));
-    measure_sample(d, slot, own_count, highest, mean, drift, fat, v);
+    measure_sample(d, run, slot, own_count, highest, mean, drift, fat, v);
     if (threadIdx.x == 0) {
         grid->found.bad_state = sound ? CU_NONE : (uint32_t)-seen[0];
         grid->found.min_size = -seen[1];
@@ -225,7 +257,7 @@ static __global__ void __launch_bounds__(SAMPLE_THREADS) choose_grid(CuDetect d,
         grid->drift = drift;
         choose_box(grid, highest, mean, v, count);
     }
-    choose_sizes(d, fat, own_count, count, v[3]);
+    choose_sizes(d, run, fat, own_count, count, v[3]);
 }
 
 /* ---- fat radii ---- */
@@ -257,6 +289,8 @@ static __device__ float measure_body(const CuDetect &d, uint32_t i)
         if (!(fat >= FLT_MIN && fat <= FLT_MAX))
             atomicMin(&grid->found.bad_radius, i);
         if (cu_is_large_wall(d, i, -fat)) {
+            if (i < d.own)
+                atomicAdd(&grid->own_large_walls, 1u);
             uint32_t k = atomicAdd(&grid->large_walls, 1u);
             if (k < TALUS_LARGE_WALLS)
                 grid->large_wall[k] = i;
@@ -266,7 +300,7 @@ static __device__ float measure_body(const CuDetect &d, uint32_t i)
     return 0.0f;
 }
 
-/* Fills d.fat and counts the bodies of each size class, large walls included. again: second measurement, which does
+/* Fills d.fat and counts this rank's bodies of each size class, large walls included. again: second measurement, which does
  * nothing unless grid->again. */
 static __global__ void measure_bodies(CuDetect d, bool again)
 {
@@ -280,7 +314,7 @@ static __global__ void measure_bodies(CuDetect d, bool again)
     for (int64_t i = item_index(); i < d.slots; i += grid_stride()) {
         float fat = measure_body(d, (uint32_t)i);
         d.fat[i] = fat;
-        if (fat != 0.0f)
+        if (fat != 0.0f && i < d.own)
             atomicAdd(&count[cu_size_class(fat, edge_factor)], 1u);
     }
     __syncthreads();
@@ -310,7 +344,7 @@ static __device__ void lay_out_walls(const CuDetect &d)
         }
         d.wall[rank] = talus_make_wall(&d.bodies, &d.options, grid->drift, slot, 1.0);
         d.wall_group[rank] = d.filter.group ? d.filter.group[slot] : 0;
-        if (k >= unbounded)
+        if (k >= unbounded && !d.comm) /* else share_classes has done it */
             atomicAdd(&grid->class_count[cu_size_class(d.fat[slot], grid->edge_factor)],
                       (uint32_t)-1);
     }
@@ -336,7 +370,7 @@ static __device__ void restart_without_drift(CuGridLayout *grid)
 {
     grid->again = true;
     grid->drift = talus_vec3(0.0, 0.0, 0.0);
-    grid->found.shape_walls = grid->large_walls = 0;
+    grid->found.shape_walls = grid->large_walls = grid->own_large_walls = 0;
     for (int k = 0; k < CU_CLASSES; k++)
         grid->class_count[k] = 0;
 }
@@ -344,7 +378,7 @@ static __device__ void restart_without_drift(CuGridLayout *grid)
 /* Writes found.fit: the limit of fat radii below which bodies meet nearest images only (collide/fit.h). The drift
  * widens the margins of bodies that move otherwise; if one exceeds the limit, requests a measurement without drift.
  * again: after that measurement. */
-static __global__ void find_radius_limit(CuDetect d, bool again, CuTallies *tallies)
+static __global__ void find_radius_limit(CuDetect d, bool again, CuTallies tallies)
 {
     CuGridLayout *grid = d.grid;
     double v[2];
@@ -398,7 +432,8 @@ static TalusStatus fit_into_period(const CuDetect *d, unsigned blocks)
         if (again)
             launch_block(d->cu, measure_bodies, blocks, THREADS, *d, true);
         launch_block(d->cu, lay_out_walls_alone, 1, THREADS, *d, again);
-        launch_block(d->cu, find_radius_limit, blocks, THREADS, *d, again, d->cu->tallies);
+        launch_block(d->cu, find_radius_limit, blocks, THREADS, *d, again,
+                     CuTallies{d->cu->board, nullptr, false});
     }
     launch(d->cu, clip_fat_radii, blocks_for(d->slots), THREADS, *d);
     return TALUS_OK;
@@ -549,21 +584,121 @@ static __global__ void number_driven_walls(CuDetect d)
     }
 }
 
+/* ---- on several ranks ---- */
+
+/* Replaces what a stage of choose_grid has found by the sums and maxima over all ranks. */
+static TalusStatus share_stage(const CuDetect *d, int stage)
+{
+    static const int sums[SAMPLE_STAGES] = {0, 7, 3, 1, TALUS_EDGE_FACTORS};
+    static const int maxima[SAMPLE_STAGES] = {7, 0, 1, 0, 0};
+    const int count = sums[stage] + maxima[stage];
+    double v[TALUS_EDGE_FACTORS] = {};
+    TalusSum sum[TALUS_EDGE_FACTORS];
+    cu_get(d->cu, v, d->grid->agreed[stage], (size_t)count * sizeof *v);
+    for (int k = 0; k < sums[stage];
+         k++) { /* terms are rounded, so that plain sums are exact, too */
+        sum[k] = TalusSum{};
+        talus_sum_add(&sum[k], &v[k], 1);
+    }
+    if (sums[stage] > 0)
+        talus_comm_add_sums(d->comm, sum, sums[stage]);
+    for (int k = 0; k < sums[stage]; k++)
+        v[k] = talus_sum_value(&sum[k]);
+    if (maxima[stage] > 0)
+        talus_comm_find_maxima(d->comm, v + sums[stage], maxima[stage]);
+    cu_put(d->cu, d->grid->agreed[stage], v, (size_t)count * sizeof *v);
+    return cu_check(d->cu);
+}
+
+/* Runs choose_grid: once, or on several ranks stage by stage. */
+static TalusStatus choose_grid_of_all(const CuDetect *d)
+{
+    for (int run = 0; d->comm && run < SAMPLE_STAGES; run++) {
+        launch_block(d->cu, choose_grid, 1, SAMPLE_THREADS, *d, d->cu->totals, run);
+        TALUS_TRY(talus_comm_agree(d->comm, share_stage(d, run)));
+    }
+    launch_block(d->cu, choose_grid, 1, SAMPLE_THREADS, *d, d->cu->totals,
+                 d->comm ? (int)SAMPLE_STAGES : (int)SAMPLE_ALONE);
+    return TALUS_OK;
+}
+
+/* Removes this rank's large walls from its size classes. */
+static void remove_large_walls(const CuDetect *d, CuGridLayout *grid)
+{
+    for (uint32_t k = 0; k < grid->large_walls && k < TALUS_LARGE_WALLS; k++) {
+        float fat = 1.0f;
+        if ((int64_t)grid->large_wall[k] >= d->own)
+            continue;
+        cu_get(d->cu, &fat, d->fat + grid->large_wall[k], sizeof fat);
+        grid->class_count[cu_size_class(fat, grid->edge_factor)]--;
+    }
+}
+
+/* Replaces the numbers of bodies of each size class by those of all ranks, without large walls, and the number of large
+ * walls by a larger one than TALUS_LARGE_WALLS if all ranks together have more. */
+static TalusStatus share_classes(const CuDetect *d)
+{
+    CuGridLayout *grid;
+    int64_t all[CU_CLASSES], large;
+    TALUS_TRY(TALUS_ALLOC(grid, 1, "grid"));
+    cu_get(d->cu, grid, d->grid, sizeof *grid);
+    large = grid->own_large_walls;
+    TalusStatus status = talus_comm_add_counts(d->comm, &large, 1);
+    if (large > TALUS_LARGE_WALLS)
+        grid->large_walls = TALUS_LARGE_WALLS + 1;
+    else
+        remove_large_walls(d, grid);
+    for (int k = 0; k < CU_CLASSES; k++)
+        all[k] = grid->class_count[k];
+    TALUS_THEN(status, talus_comm_add_counts(d->comm, all, CU_CLASSES));
+    for (int k = 0; k < CU_CLASSES; k++)
+        grid->class_count[k] = (uint32_t)all[k];
+    cu_put(d->cu, &d->grid->large_walls, &grid->large_walls, sizeof grid->large_walls);
+    cu_put(d->cu, d->grid->class_count, grid->class_count, sizeof grid->class_count);
+    talus_release(grid);
+    return status;
+}
+
+/* Total 2: number of bodies in the grid of this rank. */
+static __global__ void count_members(CuTallies tallies, double *totals, CuDetect d)
+{
+    sum_items<1, 0>(tallies, totals + 2, 0, d.slots, 0.0, [&](int64_t i, double(&v)[1]) {
+        const float fat = d.fat[i];
+        v[0] = fat != 0.0f && !cu_is_large_wall(d, (uint32_t)i, fat);
+    });
+}
+
+/* Sets found.members and problem_bodies, which lay_out_grid has counted over all ranks, to those of this rank. */
+static __global__ void set_members(CuDetect d, const double *totals)
+{
+    d.grid->found.members = (uint32_t)totals[2];
+    d.grid->found.problem_bodies = driven_wall_index(d, d.grid->walls);
+}
+
+static void count_members_here(const CuDetect *d)
+{
+    launch_own_sums(d->cu, count_members, d->slots, d->cu->totals, *d);
+    launch(d->cu, set_members, 1, 1, *d, d->cu->totals);
+}
+
 TalusStatus cu_grid_build(const CuDetect *d)
 {
     unsigned blocks = blocks_for(d->slots), some = blocks < 1056 ? blocks : 1056;
-    int64_t cells = 2 * d->slots + CU_SPARE_CELLS;
     cu_zero(d->cu, d->grid, sizeof *d->grid);
     if (!samples_all_slots(*d))
         launch(d->cu, draw_sample, blocks, THREADS, *d);
-    launch_block(d->cu, choose_grid, 1, SAMPLE_THREADS, *d, d->cu->totals);
+    TALUS_TRY(choose_grid_of_all(d));
     launch_block(d->cu, measure_bodies, some, THREADS, *d, false);
     if (d->bodies.period)
         TALUS_TRY(fit_into_period(d, some));
+    if (d->comm)
+        TALUS_TRY(share_classes(d));
     launch_block(d->cu, lay_out_grid, 1, THREADS, *d);
-    cu_zero(d->cu, d->cell_start, (size_t)cells * sizeof *d->cell_start);
+    if (d->comm)
+        count_members_here(d);
+    cu_zero(d->cu, d->cell_start, (size_t)d->cells * sizeof *d->cell_start);
     launch(d->cu, enter_cells, blocks, THREADS, *d);
-    TALUS_TRY(cu_scan(d->cu, d->cell_start, d->cell_start, cells));
+    TALUS_TRY(cu_scan(d->cu, d->cell_start, d->cell_start, d->cells));
     launch(d->cu, collect_cell_bodies, blocks, THREADS, *d);
     launch(d->cu, number_grid_bodies, blocks, THREADS, *d);
     if (d->driven)

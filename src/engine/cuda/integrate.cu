@@ -18,11 +18,11 @@ extern "C" {
 
 /* Total 0: number of free bodies whose solved velocity differs from seen[slot], the velocity that detection used, by
  * more than sqrt(limit2). */
-static __global__ void count_velocity_changes(CuTallies *tallies, double *totals, CuBodies b,
+static __global__ void count_velocity_changes(CuTallies tallies, double *totals, CuBodies b,
                                               const TalusVec3 *seen, const CuRecord *solved,
                                               const int32_t *problem_index, double limit2)
 {
-    sum_items<1, 0>(tallies, totals, 0, b.slots, 0.0, [&](int64_t i, double(&v)[1]) {
+    sum_items<1, 0>(tallies, totals, 0, b.own, 0.0, [&](int64_t i, double(&v)[1]) {
         if (!cu_is_free(b.shape, b.mobility, i))
             return;
         double r[4];
@@ -34,7 +34,7 @@ static __global__ void count_velocity_changes(CuTallies *tallies, double *totals
 
 /* Total 0: largest ratio, over contacts with relative compliance, of the overlap after the step to its limit; 0:
  * none. */
-static __global__ void find_largest_strain(CuTallies *tallies, double *totals, CuLawInputs f,
+static __global__ void find_largest_strain(CuTallies tallies, double *totals, CuLawInputs f,
                                            TalusOperator op, const double *gamma)
 {
     const TalusBuildOptions &o = f.options;
@@ -55,9 +55,10 @@ TalusStatus cu_engine_compute_velocities(TalusEngine *e, double limit, bool *cha
     const TalusOperator *op = &e->step.op;
     double found[2] = {0.0, 0.0};
     cu_op_body_velocities(op, e->step.gamma, true, (double(*)[8])cu_solved_records(e));
-    launch_sums(e->cu, count_velocity_changes, e->bodies.slots, e->cu->totals, e->bodies,
-                e->detection_velocity, cu_solved_records(e), cu_current_list(e)->problem_index.at,
-                limit * limit);
+    e->motions_stored = false;
+    launch_body_sums(e->cu, count_velocity_changes, e->bodies.own, e->cu->totals, e->bodies,
+                     e->detection_velocity, cu_solved_records(e),
+                     cu_current_list(e)->problem_index.at, limit * limit);
     bool soft = e->step.options.compliance > 0.0;
     if (soft)
         launch_sums(e->cu, find_largest_strain, op->blocks, e->cu->totals + 1, cu_law_inputs(e),
@@ -98,12 +99,11 @@ struct SolvedStep : CuLawInputs {
 
 /* For each free body: counts in FAULTS those whose solved velocity leads to no finite state; sums in GRAVITY_WORK the
  * work of gravity and applied forces, m (v_f^2 - v^2)/2; overwrites the free velocity in the body's record by its mean
- * with the solved one, which finish_contacts needs. */
-static __global__ void check_and_average_velocities(CuTallies *tallies, double *totals,
-                                                    SolvedStep m)
+ * with the solved one, which finish_contacts needs. Other ranks' bodies only get the mean. */
+static __global__ void check_and_average_velocities(CuTallies tallies, double *totals, SolvedStep m)
 {
     const CuBodies &b = m.b;
-    sum_items<2, 0>(tallies, totals + FAULTS, 0, b.slots, 0.0, [&](int64_t i, double(&v)[2]) {
+    sum_items<2, 0>(tallies, totals + FAULTS, 0, m.list.slots, 0.0, [&](int64_t i, double(&v)[2]) {
         if (!cu_is_free(b.shape, b.mobility, i))
             return;
         int32_t problem_index = m.list.problem_index[i];
@@ -111,8 +111,10 @@ static __global__ void check_and_average_velocities(CuTallies *tallies, double *
         load_packs<8>(m.solved[problem_index], now);
         load_packs<8>(m.op.body[problem_index], r);
         TalusVec3 old = b.velocity[i], free = talus_vec3(r[0], r[1], r[2]);
-        v[0] += talus_motion_fault(b.position[i], m.h, b.radius[i], now) != 0.0;
-        v[1] += 0.5 * b.mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
+        if (i < b.own) {
+            v[0] += talus_motion_fault(b.position[i], m.h, b.radius[i], now) != 0.0;
+            v[1] += 0.5 * b.mass[i] * talus_dot(talus_sub(free, old), talus_add(free, old));
+        }
         for (int j = 0; j < 8; j++)
             r[j] = 0.5 * (r[j] + now[j]);
         store_packs<8>(r, m.op.body[problem_index]);
@@ -173,7 +175,7 @@ static __device__ inline void add_block_counts(const uint32_t *count, uint32_t *
 /* Unless some body is counted in FAULTS: sums the works of the contacts, stores their impulses in the list, and counts
  * and sums the overlaps of loaded contacts. LAWS: some law has restitution or cohesion. */
 template <bool LAWS>
-static __global__ void finish_contacts(CuTallies *tallies, double *totals, SolvedStep m,
+static __global__ void finish_contacts(CuTallies tallies, double *totals, SolvedStep m,
                                        uint32_t *counts)
 {
     __shared__ uint32_t count[TALUS_OVERLAP_BINS];
@@ -186,7 +188,8 @@ static __global__ void finish_contacts(CuTallies *tallies, double *totals, Solve
         tallies, totals + CONTACT_WORKS, 0, m.list.counts.contacts, 0.0,
         [&](int64_t i, double(&v)[TALUS_WORK_SUMS + 2]) {
             double recovery = add_elastic_energies(m, i, LAWS && m.tables.restitution, v);
-            add_overlap(m, i, count, v + TALUS_WORK_SUMS);
+            if (!tallies.counted || tallies.counted[i])
+                add_overlap(m, i, count, v + TALUS_WORK_SUMS);
             m.list.impulse[i] = talus_add_block_work(&m.op, m.gamma, i, recovery,
                                                      LAWS ? cu_attractive_impulse(m, i) : 0.0, v);
         });
@@ -214,7 +217,7 @@ static __device__ double driven_work(const SolvedStep &m, int64_t i)
 }
 
 /* Sums the works of driven bodies on the others, over all general contacts; a driven body has no other contacts. */
-static __global__ void sum_driven_works(CuTallies *tallies, double *totals, SolvedStep m)
+static __global__ void sum_driven_works(CuTallies tallies, double *totals, SolvedStep m)
 {
     int64_t first = m.op.sphere_sphere + m.op.sphere_fixed;
     sum_items<1, 0>(tallies, totals + DRIVEN_WORK, first, m.list.counts.contacts, 0.0,
@@ -223,10 +226,10 @@ static __global__ void sum_driven_works(CuTallies *tallies, double *totals, Solv
 
 /* Sums the works of applied forces and torques, as cpu_force_works of engine/cpu/ledger.c. Runs before
  * check_and_average_velocities overwrites the free velocities. */
-static __global__ void sum_applied_works(CuTallies *tallies, double *totals, SolvedStep m)
+static __global__ void sum_applied_works(CuTallies tallies, double *totals, SolvedStep m)
 {
     const CuBodies &b = m.b;
-    sum_items<2, 0>(tallies, totals + TORQUE_WORK, 0, b.slots, 0.0, [&](int64_t i, double(&v)[2]) {
+    sum_items<2, 0>(tallies, totals + TORQUE_WORK, 0, b.own, 0.0, [&](int64_t i, double(&v)[2]) {
         if (i >= b.force_count || !cu_is_free(b.shape, b.mobility, i))
             return;
         int32_t problem_index = m.list.problem_index[i];
@@ -259,11 +262,11 @@ static __device__ void move_body(const SolvedStep &m, int64_t i, double *sum)
 }
 
 /* Moves all free bodies, unless some body is counted in FAULTS, and writes the totals MOTION_SUMS. */
-static __global__ void move_bodies(CuTallies *tallies, double *totals, SolvedStep m)
+static __global__ void move_bodies(CuTallies tallies, double *totals, SolvedStep m)
 {
     if (totals[FAULTS] != 0.0)
         return;
-    sum_items<TALUS_BODY_SUMS, 0>(tallies, totals + MOTION_SUMS, 0, m.b.slots, 0.0,
+    sum_items<TALUS_BODY_SUMS, 0>(tallies, totals + MOTION_SUMS, 0, m.b.own, 0.0,
                                   [&](int64_t i, double(&v)[TALUS_BODY_SUMS]) {
                                       if (cu_is_free(m.b.shape, m.b.mobility, i))
                                           move_body(m, i, v);
@@ -272,9 +275,9 @@ static __global__ void move_bodies(CuTallies *tallies, double *totals, SolvedSte
 
 /* Finds a free body whose speed (talus_record_speed) is not below 1e150. Total 0: minus the lowest such slot; -infinity
  * if there is none. */
-static __global__ void find_fast_body(CuTallies *tallies, double *totals, SolvedStep m)
+static __global__ void find_fast_body(CuTallies tallies, double *totals, SolvedStep m)
 {
-    sum_items<0, 1>(tallies, totals, 0, m.b.slots, -HUGE_VAL, [&](int64_t i, double(&v)[1]) {
+    sum_items<0, 1>(tallies, totals, 0, m.b.own, -HUGE_VAL, [&](int64_t i, double(&v)[1]) {
         if (cu_is_free(m.b.shape, m.b.mobility, i) &&
             !(talus_record_speed(m.solved[m.list.problem_index[i]]) < 1e150))
             v[0] = -(double)i;
@@ -285,7 +288,7 @@ static __global__ void find_fast_body(CuTallies *tallies, double *totals, Solved
 static TalusStatus report_fault(TalusEngine *e, const SolvedStep &m, long long step)
 {
     double slot;
-    launch_sums(e->cu, find_fast_body, m.b.slots, e->cu->totals, m);
+    launch_own_sums(e->cu, find_fast_body, m.b.own, e->cu->totals, m);
     cu_totals_get(e->cu, 1, &slot);
     if (!(slot > -HUGE_VAL))
         return talus_fail(TALUS_ERR_NUMERIC, "step %lld: the next state would not be finite", step);
@@ -298,7 +301,7 @@ static TalusStatus report_fault(TalusEngine *e, const SolvedStep &m, long long s
 }
 
 /* Fills the ledger from the totals and the counts of all kernels of a step. */
-static void fill_ledger(const CuBodies *b, const double *total, const uint32_t *counts,
+static void fill_ledger(bool driven, bool forces, const double *total, const uint32_t *counts,
                         TalusEngineLedger *ledger)
 {
     const double *work = total + CONTACT_WORKS, *motion = total + MOTION_SUMS;
@@ -315,14 +318,28 @@ static void fill_ledger(const CuBodies *b, const double *total, const uint32_t *
     ledger->impact = work[TALUS_WORK_NORMAL] - work[TALUS_WORK_STABILISATION] +
                      (ledger->elastic - ledger->elastic_start);
     ledger->cohesion = work[TALUS_WORK_COHESION];
-    ledger->driven = b->driven ? total[DRIVEN_WORK] : 0.0;
-    ledger->applied = b->force_count ? total[APPLIED_WORK] : 0.0;
-    if (b->force_count)
+    ledger->driven = driven ? total[DRIVEN_WORK] : 0.0;
+    ledger->applied = forces ? total[APPLIED_WORK] : 0.0;
+    if (forces)
         ledger->gravity_error += total[TORQUE_WORK] - total[APPLIED_WORK];
     int64_t overlaps[TALUS_OVERLAP_BINS];
     for (int k = 0; k < TALUS_OVERLAP_BINS; k++)
         overlaps[k] = counts[k];
     ledger->overlap = talus_overlap_summary(overlaps, total[OVERLAP], total[OVERLAP + 1]);
+}
+
+/* Replaces the numbers of loaded contacts by those of all ranks. */
+static TalusStatus add_counts(TalusComm *comm, uint32_t *counts)
+{
+    int64_t all[CU_COUNTS];
+    if (!comm)
+        return TALUS_OK;
+    for (int k = 0; k < CU_COUNTS; k++)
+        all[k] = counts[k];
+    TALUS_TRY(talus_comm_add_counts(comm, all, CU_COUNTS));
+    for (int k = 0; k < CU_COUNTS; k++)
+        counts[k] = (uint32_t)all[k];
+    return TALUS_OK;
 }
 
 TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, long long step,
@@ -331,38 +348,41 @@ TalusStatus cu_engine_integrate(TalusEngine *e, double h, TalusVec3 gravity, lon
     const TalusOperator *op = &e->step.op;
     SolvedStep m = {cu_law_inputs(e), *op, cu_solved_records(e), e->step.gamma.at, h, gravity};
     bool laws = e->tables.restitution || e->tables.cohesion;
-    int slots = e->bodies.slots;
+    const int own = e->bodies.own;
+    const bool forces = talus_comm_any(e->comm, e->bodies.force_count > 0);
+    const bool driven = talus_comm_any(e->comm, e->bodies.driven);
     double total[CU_TOTALS], *totals = e->cu->totals;
     uint32_t counts[CU_COUNTS];
     if (e->tables.cohesion || e->joints.motor_changes)
         cu_fill_body_records(
             e); /* without attraction and motors, which the problem's free velocities contain */
-    if (e->bodies.force_count)
-        launch_sums(e->cu, sum_applied_works, slots, totals, m);
-    launch_sums(e->cu, check_and_average_velocities, slots, totals, m);
+    if (forces)
+        launch_body_sums(e->cu, sum_applied_works, own, totals, m);
+    launch_body_sums(e->cu, check_and_average_velocities, m.list.slots, totals, m);
     cu_zero(e->cu, e->cu->counts, sizeof counts);
     launch_sums(e->cu, laws ? finish_contacts<true> : finish_contacts<false>, op->blocks, totals, m,
                 e->cu->counts);
-    if (e->bodies.driven)
+    if (driven)
         launch_sums(e->cu, sum_driven_works, op->blocks, totals, m);
-    launch_sums(e->cu, move_bodies, slots, totals, m);
+    launch_body_sums(e->cu, move_bodies, own, totals, m);
     cu_totals_and_counts_get(e->cu, total, counts);
+    TALUS_TRY(add_counts(e->comm, counts));
     memcpy(e->downloaded_probes, total + CU_PROBES, sizeof e->downloaded_probes);
     e->probes_downloaded = true;
     TALUS_TRY(cu_check(e->cu));
     if (total[FAULTS] != 0.0)
         return report_fault(e, m, step);
-    fill_ledger(&e->bodies, total, counts, ledger);
+    fill_ledger(driven, forces, total, counts, ledger);
     return TALUS_OK;
 }
 
 /* ---- periodic space ---- */
 
 /* Moves free bodies that have left the period back into it; sums the change of their potential energy. */
-static __global__ void wrap_bodies(CuTallies *tallies, double *totals, CuBodies b,
+static __global__ void wrap_bodies(CuTallies tallies, double *totals, CuBodies b,
                                    const TalusPeriod *period, TalusVec3 gravity)
 {
-    sum_items<1, 0>(tallies, totals, 0, b.slots, 0.0, [&](int64_t i, double(&v)[1]) {
+    sum_items<1, 0>(tallies, totals, 0, b.own, 0.0, [&](int64_t i, double(&v)[1]) {
         if (cu_is_free(b.shape, b.mobility, i))
             v[0] = talus_wrap_body(period, b.mass[i], gravity, &b.position[i]);
     });
@@ -370,8 +390,8 @@ static __global__ void wrap_bodies(CuTallies *tallies, double *totals, CuBodies 
 
 TalusStatus cu_engine_wrap_bodies(TalusEngine *e, TalusVec3 gravity, double *lifted)
 {
-    launch_sums(e->cu, wrap_bodies, e->bodies.slots, e->cu->totals, e->bodies, e->period.at,
-                gravity);
+    launch_body_sums(e->cu, wrap_bodies, e->bodies.own, e->cu->totals, e->bodies, e->period.at,
+                     gravity);
     cu_totals_get(e->cu, 1, lifted);
     return cu_check(e->cu);
 }

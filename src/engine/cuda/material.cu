@@ -9,7 +9,7 @@
 
 /* Finds the largest number of rows that a contact needs (total 0) and the union of the bits of the contacts' friction
  * kinds (*kinds). */
-static __global__ void scan_rows_and_kinds(CuTallies *tallies, double *totals, CuLawInputs s,
+static __global__ void scan_rows_and_kinds(CuTallies tallies, double *totals, CuLawInputs s,
                                            uint32_t *kinds)
 {
     sum_items<0, 1>(tallies, totals, 0, s.list.counts.contacts, 1.0, [&](int64_t i, double(&v)[1]) {
@@ -27,23 +27,37 @@ static bool has_several_bits(uint32_t bits)
     return (bits & (bits - 1)) != 0;
 }
 
+/* Replaces *kinds by the bits that some rank has. */
+static TalusStatus join_kinds(TalusComm *comm, uint32_t *kinds)
+{
+    int64_t ranks[32];
+    for (int k = 0; k < 32; k++)
+        ranks[k] = *kinds >> k & 1;
+    TALUS_TRY(talus_comm_add_counts(comm, ranks, 32));
+    for (int k = 0; k < 32; k++)
+        *kinds |= ranks[k] > 0 ? (uint32_t)1 << k : 0;
+    return TALUS_OK;
+}
+
 TalusStatus cu_find_rows_and_kinds(TalusEngine *e, int *rows, uint32_t *kinds)
 {
     const CuTables *t = &e->tables;
-    int contacts = cu_current_list(e)->counts.contacts;
+    const int64_t contacts = e->all_contacts[0];
     *rows = contacts > 0 ? t->max_rows : 1;
     *kinds = contacts > 0 && t->models ? t->kinds : 0;
     if (contacts == 0 || (t->min_rows == t->max_rows && !has_several_bits(*kinds)))
         return TALUS_OK;
     double totals[2];
     cu_zero(e->cu, e->cu->totals + 1, sizeof(double));
-    launch_sums(e->cu, scan_rows_and_kinds, contacts, e->cu->totals, cu_law_inputs(e),
-                (uint32_t *)(e->cu->totals + 1));
+    launch_own_sums(e->cu, scan_rows_and_kinds, contacts, e->cu->totals, cu_law_inputs(e),
+                    (uint32_t *)(e->cu->totals + 1));
     cu_totals_get(e->cu, 2, totals);
+    talus_comm_find_maxima(e->comm, totals, 1);
     *rows = (int)totals[0];
-    if (t->models)
-        memcpy(kinds, &totals[1], sizeof *kinds);
-    return TALUS_OK;
+    if (!t->models)
+        return TALUS_OK;
+    memcpy(kinds, &totals[1], sizeof *kinds);
+    return join_kinds(e->comm, kinds);
 }
 
 /* ---- each body's contacts ---- */

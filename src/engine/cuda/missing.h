@@ -27,6 +27,9 @@ TALUS_INLINE int32_t cu_incidence_count(const CuList &list, int32_t problem_inde
 TALUS_INLINE bool cu_has_contact(const CuList &list, const uint8_t *mobility, uint32_t a,
                                  uint32_t b, uint32_t feature)
 {
+    const uint32_t slots = (uint32_t)list.slots; /* later ones are of a halo that has grown since */
+    if (a >= slots || b >= slots)
+        return false;
     int32_t p = list.problem_index[a];
     int32_t q = mobility[b] == TALUS_MOBILITY_FREE ? list.problem_index[b] : -1;
     if (cu_incidence_count(list, q) < cu_incidence_count(list, p))

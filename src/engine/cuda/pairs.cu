@@ -23,7 +23,8 @@ struct Output {
     CuCandidate *candidate;
 };
 
-/* Bits of a search's MODE. WRITE: writes pairs instead of counting them. RICH: the world has filters, meshes or fields.
+/* Bits of a search's MODE. WRITE: writes pairs instead of counting them. RICH: the world has filters, meshes or fields, or
+ * several ranks.
  * PERIODIC, only together with RICH: space is periodic. A search without RICH or PERIODIC needs fewer registers. */
 enum { COUNT = 0, WRITE = 1, RICH = 2, PERIODIC = 4 };
 
@@ -90,10 +91,20 @@ static __device__ inline bool spheres_meet_exactly(const Searcher &s, uint32_t q
                                          s.slot, slot);
 }
 
-/* True if collision filters let this body meet the body in `slot`. */
+/* True if the body is free and this rank's own. */
+static __device__ inline bool is_own(const CuDetect &d, uint32_t slot)
+{
+    return (int64_t)slot < d.own && d.bodies.mobility[slot] == TALUS_MOBILITY_FREE;
+}
+
+/* True if collision filters let this body meet the body in `slot` and, on several ranks, contacts of the two are this
+ * rank's. */
 template <int MODE> static __device__ inline bool filter_allows(const Searcher &s, uint32_t slot)
 {
-    return !(MODE & RICH) || !s.d->filter.group || talus_may_meet(&s.d->filter, s.slot, slot);
+    const CuDetect &d = *s.d;
+    if ((MODE & RICH) && d.bodies.halo > 0 && !is_own(d, s.slot) && !is_own(d, slot))
+        return false;
+    return !(MODE & RICH) || !d.filter.group || talus_may_meet(&d.filter, s.slot, slot);
 }
 
 /* Returns slots a and b as a candidate, exchanged if body b has to be the first one (collide/contact.h). */
@@ -418,7 +429,7 @@ typedef void WriteKernel(CuDetect, Output, uint32_t);
 template <class Kernel>
 static Kernel *choose_kernel(const CuDetect *d, Kernel *plain, Kernel *rich, Kernel *periodic)
 {
-    return d->bodies.period ? periodic : d->facets || d->filter.group ? rich : plain;
+    return d->bodies.period ? periodic : d->facets || d->filter.group || d->comm ? rich : plain;
 }
 
 TalusStatus cu_pairs_count(const CuDetect *d)

@@ -95,7 +95,7 @@ static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
 }
 
 /* Writes the TalusProbeSums of one probe to out. */
-static __global__ void sum_probe(CuTallies *tallies, double *out, CuProbe p)
+static __global__ void sum_probe(CuTallies tallies, double *out, CuProbe p)
 {
     int64_t contacts = p.list.counts.contacts;
     sum_items<SUMS, 0>(tallies, out, 0, contacts + p.b.slots, 0.0,

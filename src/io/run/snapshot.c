@@ -511,7 +511,7 @@ static TalusStatus take_parts(TalusSnapshot *s, const TalusWorld *world, unsigne
     TALUS_THEN(status, talus_comm_add_counts(comm, &contacts, 1));
     if (asks_for_contacts(fields))
         TALUS_THEN(status, bring_contacts(s, world));
-    s->contact_total = (int)contacts;
+    s->contact_total = contacts;
     s->length = own.summary.length;
     release_own(&own);
     return talus_comm_agree(comm, status);

@@ -9,9 +9,11 @@
 bool talus_solver_gathers(const TalusSolver *s, const TalusProblem *problem)
 {
     const TalusSolverType *t = s->type;
-    const bool joints = talus_first_joint(&problem->op) < problem->op.blocks;
-    const bool sweeps = t->on_parts && t->on_parts(s->params) && !joints;
-    return problem->op.halo && !t->through_products && !t->plan && !sweeps;
+    const TalusOperator *op = problem->lent ? problem->solver_op : &problem->op;
+    const bool joints = talus_first_joint(op) < op->blocks;
+    const bool sweeps =
+        t->on_parts && t->on_parts(s->params) && !joints && talus_problem_on_host(problem);
+    return op->halo && !t->through_products && !t->plan && !sweeps;
 }
 
 /* Makes the status that rank 0 has that of all ranks. */
@@ -45,7 +47,11 @@ static TalusStatus solve_and_deal(TalusSolver *s, const TalusGather *gather, Tal
 {
     TalusComm *comm = gather->comm;
     TalusProblem *whole = gather->whole;
-    TalusStatus status = whole ? solve(s, whole, options, info) : TALUS_OK;
+    TalusStatus status = TALUS_OK;
+    if (whole)
+        status = talus_problem_set_backend(whole, part->backend->name);
+    if (whole && status == TALUS_OK)
+        status = solve(s, whole, options, info);
     TALUS_TRY(share_status(s, comm, status));
     TALUS_TRY(talus_comm_broadcast(comm, 0, info, sizeof *info));
     info->solver = s->type->name;
@@ -57,8 +63,13 @@ TalusStatus talus_solver_solve_gathered(TalusSolver *s, TalusProblem *part,
                                         const TalusSolveOptions *options, TalusSolveInfo *info,
                                         TalusSolveFn *solve)
 {
-    TalusComm *comm = part->op.halo->comm;
     TalusGather *gather;
+    if (part->lent)
+        return talus_solver_fail(s->type->name, TALUS_ERR_UNSUPPORTED,
+                                 "it needs the whole problem, which a world on several ranks does "
+                                 "not gather from GPUs; apgd, jacobi and lbfgs-fb work there, and "
+                                 "all solvers on --backend cpu");
+    TalusComm *comm = part->op.halo->comm;
     if (talus_comm_any(comm, options->observer != NULL))
         return talus_solver_fail(s->type->name, TALUS_ERR_UNSUPPORTED,
                                  "it needs the whole problem, and the observer of a rank sees a "

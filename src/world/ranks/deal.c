@@ -535,6 +535,8 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox)
     talus_release(record);
     ranks->halo = 0;
     ranks->moved = true;
+    world->mirror.bodies_dirty = true;
+    talus_mirror_forget_dropped(world);
     return status;
 }
 
@@ -565,6 +567,7 @@ static TalusStatus deal_bodies(TalusWorld *world)
 {
     TalusRanks *ranks = &world->ranks;
     Deal d = make_deal(world);
+    TALUS_TRY(talus_comm_agree(ranks->comm, talus_ranks_download(world)));
     TalusStatus status = talus_comm_agree(ranks->comm, open_deal(&d));
     if (status == TALUS_OK) {
         weigh_contacts(&d);
@@ -587,6 +590,7 @@ static TalusStatus deal_bodies(TalusWorld *world)
 TalusStatus talus_ranks_send_all(TalusWorld *world)
 {
     Deal d = make_deal(world);
+    TALUS_TRY(talus_comm_agree(d.ranks->comm, talus_ranks_download(world)));
     TalusStatus status = talus_comm_agree(d.ranks->comm, open_deal(&d));
     TALUS_THEN(status, send_parcels(&d, 0)); /* the owner of all blocks is 0 */
     close_deal(&d);
@@ -643,6 +647,14 @@ static bool many_are_new(const TalusWorld *world)
 {
     const uint64_t created = world->bodies.counts.created;
     return (double)(created - world->ranks.dealt) > NEW_SHARE * (double)talus_world_living(world);
+}
+
+/* Returns the number of contacts of this rank. */
+static int count_contacts(const TalusWorld *world)
+{
+    TalusEngineCounts counts;
+    world->engine.ops->get_counts(world->engine.self, &counts);
+    return counts.contacts;
 }
 
 /* True if some rank has computed for much longer than the mean of all. */
@@ -705,5 +717,5 @@ void talus_ranks_end_work(TalusWorld *world)
 void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts)
 {
     *bodies = world->bodies.counts.living;
-    *contacts = talus_world_contacts(world)->count;
+    *contacts = count_contacts(world);
 }

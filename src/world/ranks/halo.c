@@ -600,7 +600,7 @@ static int32_t find_place(const Place *place, int count, uint64_t id)
     return at ? at->slot : -1;
 }
 
-/* Gives the contacts of the engine's list, whose slots ranks->list describes, the present slots of the halo. */
+/* Gives the contacts of the host's list, whose slots ranks->list describes, the present slots of the halo. */
 static TalusStatus renumber_contacts(TalusWorld *world)
 {
     TalusRanks *ranks = &world->ranks;
@@ -615,7 +615,7 @@ static TalusStatus renumber_contacts(TalusWorld *world)
             slot[i] = i < own ? i : -1; /* a rollback has removed the body */
         for (int k = 0; k < list->halo; k++)
             slot[list->own + k] = find_place(place, ranks->halo, list->id[k]);
-        world->engine.ops->renumber_contacts(world->engine.self, slot);
+        world->host.ops->renumber_contacts(world->host.self, slot);
         talus_release(slot);
     }
     talus_release(place);
@@ -684,7 +684,9 @@ TalusStatus talus_ranks_put_contacts(TalusWorld *world)
     TALUS_THEN(status, TALUS_ALLOC(list.impulse, count, "contacts"));
     if (status == TALUS_OK) {
         fill_list(ranks, place, slots, &list);
-        status = world->engine.ops->put_contacts(world->engine.self, &list);
+        status = world->host.ops->put_contacts(world->host.self, &list);
+        world->mirror.contacts_dirty = !talus_world_shares_arrays(world);
+        world->mirror.contacts_stale = false;
     }
     TALUS_RELEASE(place, list.contact, list.arms, list.impulse, ranks->contact);
     ranks->contact = NULL;
@@ -717,13 +719,41 @@ static bool has_present_slots(const TalusWorld *world)
             memcmp(list->id, world->bodies.id + own, (size_t)list->halo * sizeof *list->id) == 0);
 }
 
+TalusStatus talus_ranks_download(const TalusWorld *world)
+{
+    TALUS_TRY(talus_world_download_bodies(world));
+    return world->ranks.moved ? TALUS_OK : talus_world_download_contacts(world);
+}
+
+/* Gives the contacts the present slots. An engine with memory of its own gets them back with the next upload; the host's
+ * list then knows the dropped ones, too. */
+static TalusStatus move_contacts(TalusWorld *world)
+{
+    TALUS_TRY(talus_world_download_contacts(world));
+    TALUS_TRY(renumber_contacts(world));
+    talus_mirror_forget_dropped(world);
+    world->mirror.contacts_dirty = !talus_world_shares_arrays(world);
+    return TALUS_OK;
+}
+
 static TalusStatus update_contacts(TalusWorld *world)
 {
     if (world->ranks.moved)
         TALUS_TRY(talus_ranks_put_contacts(world));
-    else if (!has_present_slots(world))
-        TALUS_TRY(renumber_contacts(world));
+    else if (!has_present_slots(world) || world->mirror.any_dropped)
+        TALUS_TRY(move_contacts(world));
     return store_list_slots(world);
+}
+
+/* For an engine with memory of its own: brings the bodies to the host, from where they are sent, and has them and what
+ * belongs to their slots uploaded again. */
+static TalusStatus bring_bodies(TalusWorld *world)
+{
+    if (talus_world_shares_arrays(world))
+        return TALUS_OK;
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, talus_world_mark_bodies_dirty(world)));
+    world->mirror.forces_dirty = world->mirror.forces_dirty || world->forces.count > 0;
+    return TALUS_OK;
 }
 
 /* ---- what the step calls ---- */
@@ -737,6 +767,7 @@ TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *o
 {
     if (!world->ranks.comm)
         return TALUS_OK;
+    TALUS_TRY(bring_bodies(world));
     TALUS_TRY(talus_ranks_gather_halo(world, options));
     return talus_comm_agree(world->ranks.comm, update_contacts(world));
 }
@@ -772,6 +803,8 @@ TalusStatus talus_ranks_widen_halo(TalusWorld *world, const TalusDetectOptions *
     TALUS_TRY(talus_comm_agree(ranks->comm, status));
     TALUS_TRY(exchange_bodies(world, options, &motions, true));
     status = store_list_slots(world);
+    world->mirror.bodies_dirty = !talus_world_shares_arrays(world);
+    world->mirror.forces_dirty = world->mirror.forces_dirty || world->forces.count > 0;
     TALUS_THEN(status, talus_mirror_upload(world));
     TALUS_THEN(status, put_motions(world));
     return talus_comm_agree(ranks->comm, status);

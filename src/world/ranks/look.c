@@ -50,7 +50,9 @@ TalusStatus talus_ranks_gather_bodies(const TalusWorld *world, TalusBodies *out)
     TalusBodyRecord *mine = NULL;
     TalusInbox inbox = {0};
     const size_t bytes = (size_t)world->bodies.counts.living * sizeof *mine;
-    TalusStatus status = talus_comm_agree(comm, pack_bodies(world, &mine));
+    TalusStatus status = talus_world_download_bodies(world);
+    TALUS_THEN(status, pack_bodies(world, &mine));
+    status = talus_comm_agree(comm, status);
     TALUS_THEN(status, talus_comm_gather(comm, mine, bytes, &inbox));
     if (status == TALUS_OK)
         status = talus_comm_agree(comm, unpack_bodies(&inbox, out));
@@ -160,7 +162,9 @@ TalusStatus talus_ranks_gather_contacts(const TalusWorld *world, TalusSharedCont
     int64_t own = 0;
     *out = NULL;
     *count = 0;
-    TalusStatus status = talus_comm_agree(comm, pack_contacts(world, &mine, &own));
+    TalusStatus status = talus_ranks_download(world);
+    TALUS_THEN(status, pack_contacts(world, &mine, &own));
+    status = talus_comm_agree(comm, status);
     TALUS_THEN(status, talus_comm_gather(comm, mine, (size_t)own * sizeof *mine, &inbox));
     if (status == TALUS_OK)
         status = talus_comm_agree(comm, merge_contacts(&inbox, out, count));
@@ -220,7 +224,9 @@ TalusStatus talus_ranks_bring_contacts(const TalusWorld *world, TalusSharedConta
     TalusSharedContact *mine = NULL;
     Items all = {0};
     int64_t own = 0;
-    TalusStatus status = talus_comm_agree(comm, pack_contacts(world, &mine, &own));
+    TalusStatus status = talus_ranks_download(world);
+    TALUS_THEN(status, pack_contacts(world, &mine, &own));
+    status = talus_comm_agree(comm, status);
     const Items items = {mine, sizeof *mine, (size_t)own};
     TALUS_THEN(status, bring_items(comm, &items, &all));
     if (status == TALUS_OK && all.count > 0)
@@ -330,7 +336,9 @@ TalusStatus talus_ranks_bring_held(const TalusWorld *world, TalusHeldImpulse **o
 {
     TalusComm *comm = world->ranks.comm;
     Items mine = {0}, all = {0};
-    TalusStatus status = talus_comm_agree(comm, pack_held(world, &mine));
+    TalusStatus status = talus_ranks_download(world);
+    TALUS_THEN(status, pack_held(world, &mine));
+    status = talus_comm_agree(comm, status);
     TALUS_THEN(status, bring_items(comm, &mine, &all));
     if (status == TALUS_OK)
         sort_held(&all);

@@ -3,6 +3,7 @@
 #include "world/state.h"
 
 #include "base/memory.h"
+#include "collide/period.h"
 
 bool talus_world_is_dealt(const TalusWorld *world)
 {
@@ -23,6 +24,29 @@ TalusStatus talus_ranks_refuse(const TalusWorld *world, const char *what)
                       talus_comm_size(world->ranks.comm), what);
 }
 
+TalusStatus talus_ranks_refuse_on_device(const TalusWorld *world, const char *what)
+{
+    if (!talus_world_is_dealt(world) || talus_world_shares_arrays(world))
+        return TALUS_OK;
+    return talus_fail(TALUS_ERR_UNSUPPORTED,
+                      "a world on %d ranks has no %s on backend %s yet; on backend cpu it has",
+                      talus_comm_size(world->ranks.comm), what, world->def.backend);
+}
+
+/* Refuses what the def, or a whole world that is divided, asks for and ranks on devices cannot do yet. */
+static TalusStatus check_device(const TalusWorld *world)
+{
+    if (talus_has_period(&world->def.period))
+        return talus_ranks_refuse_on_device(world, "periods");
+    if (world->def.sleep_speed > 0.0)
+        return talus_ranks_refuse_on_device(world, "sleeping bodies");
+    if (world->def.on_miss == TALUS_MISS_HALVE)
+        return talus_ranks_refuse_on_device(world, "policy `halve` for steps that miss");
+    if (world->joints.count > 0)
+        return talus_ranks_refuse_on_device(world, "joints");
+    return world->probes > 0 ? talus_ranks_refuse_on_device(world, "probes") : TALUS_OK;
+}
+
 TalusStatus talus_ranks_init(TalusWorld *world)
 {
     TalusRanks *ranks = &world->ranks;
@@ -30,11 +54,7 @@ TalusStatus talus_ranks_init(TalusWorld *world)
     if (size == 1)
         return TALUS_OK;
     ranks->comm = world->def.comm;
-    if (!talus_world_shares_arrays(world))
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "backend %s does not work on several ranks; "
-                          "backend cpu does",
-                          world->def.backend);
+    TALUS_TRY(check_device(world));
     TALUS_TRY(TALUS_ALLOC(ranks->to, size, "ranks"));
     return TALUS_ALLOC(ranks->from, size, "ranks");
 }

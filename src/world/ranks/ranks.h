@@ -140,6 +140,8 @@ void talus_ranks_clear(TalusRanks *ranks);
 void talus_ranks_release_messages(TalusRanks *ranks);
 /* TALUS_OK if the world is whole, else a refusal of `what`. */
 TalusStatus talus_ranks_refuse(const TalusWorld *world, const char *what);
+/* The same for what such a world lacks if its engine has memory of its own. */
+TalusStatus talus_ranks_refuse_on_device(const TalusWorld *world, const char *what);
 
 /* Returns the block of BODY_GRAIN consecutive numbers, counted from 0, that has this number (>= 1). */
 static inline uint64_t talus_number_block(uint64_t number)
@@ -221,6 +223,8 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox);
 TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *options);
 /* Sorts the contacts that have come with bodies, and removes those that two ranks have sent. */
 void talus_ranks_sort_contacts(TalusRanks *ranks);
+/* Brings bodies and contacts of this rank to the host, if its engine has newer ones. */
+TalusStatus talus_ranks_download(const TalusWorld *world);
 /* Gives the engine the contacts that have come with bodies (TalusRanks.contact). Those of bodies that are not here are
  * left out. */
 TalusStatus talus_ranks_put_contacts(TalusWorld *world);

@@ -520,15 +520,9 @@ static TalusStatus save_world(TalusWorld *world, ReserveFn *reserve, const Talus
     return status;
 }
 
-static TalusStatus download(const TalusWorld *world)
-{
-    TALUS_TRY(talus_world_download_bodies(world));
-    return talus_world_download_contacts(world);
-}
-
 TalusStatus talus_world_save_to(const TalusWorld *world, const TalusByteSink *sink)
 {
-    TALUS_TRY(download(world));
+    TALUS_TRY(talus_ranks_download(world));
     return save_world((TalusWorld *)world, NULL, sink); /* written only when loading */
 }
 
@@ -571,7 +565,7 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
 {
     *bytes = NULL;
     *size = 0;
-    TALUS_TRY(download(world));
+    TALUS_TRY(talus_ranks_download(world));
     return save_to_memory((TalusWorld *)world, bytes, size);
 }
 

@@ -27,7 +27,9 @@ TalusBodyArrays talus_mirror_body_arrays(TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
     const TalusIdOrder *order = &world->id_order;
-    int slots = b->counts.slots, sent = world->mirror.uploaded_slots;
+    const TalusRanks *ranks = &world->ranks;
+    const int slots = b->counts.slots + ranks->halo;
+    const int sent = ranks->comm ? 0 : world->mirror.uploaded_slots;
     TalusBodyArrays arrays = {
         .slots = slots > sent ? slots : sent,
         .id = b->id,
@@ -45,6 +47,9 @@ TalusBodyArrays talus_mirror_body_arrays(TalusWorld *world)
         .material = b->material,
         .mobility = b->mobility,
         .driven = world->drives > 0,
+        .halo = ranks->halo,
+        .owner = ranks->owner,
+        .comm = ranks->comm,
     };
     return arrays;
 }
@@ -164,6 +169,14 @@ void talus_world_drop_impulses(TalusWorld *world, int slot)
     m->any_dropped = true;
 }
 
+void talus_mirror_forget_dropped(TalusWorld *world)
+{
+    TalusMirror *m = &world->mirror;
+    if (m->any_dropped)
+        memset(m->dropped, 0, TALUS_CAPACITY(m->dropped));
+    m->any_dropped = false;
+}
+
 /* Passes shapes and laws to the engine. */
 static TalusStatus upload_tables(TalusWorld *world)
 {
@@ -195,13 +208,12 @@ static TalusStatus upload_bodies(TalusWorld *world)
     TALUS_TRY(TALUS_GROW(m->dropped, slots, before, "dropped bodies"));
     if (TALUS_CAPACITY(m->dropped) > before)
         memset(m->dropped + before, 0, TALUS_CAPACITY(m->dropped) - before);
-    for (int i = world->bodies.counts.slots; i < arrays.slots; i++)
+    for (int i = world->bodies.counts.slots + world->ranks.halo; i < arrays.slots; i++)
         arrays.shape[i] = -1;
     TALUS_TRY(world->engine.ops->put_bodies(world->engine.self, &arrays,
                                             m->any_dropped ? m->dropped : NULL));
-    if (m->any_dropped)
-        memset(m->dropped, 0, TALUS_CAPACITY(m->dropped));
-    m->any_dropped = m->bodies_dirty = false;
+    talus_mirror_forget_dropped(world);
+    m->bodies_dirty = false;
     m->uploaded_slots = arrays.slots;
     return TALUS_OK;
 }
@@ -223,14 +235,10 @@ static TalusStatus upload_forces(TalusWorld *world)
 static TalusStatus share_arrays(TalusWorld *world)
 {
     const TalusBodies *b = &world->bodies;
-    const TalusRanks *ranks = &world->ranks;
-    const int slots = b->counts.slots + ranks->halo;
+    const int slots = b->counts.slots + world->ranks.halo;
     TALUS_TRY(talus_id_order_update(&world->id_order, b->id, slots));
     TalusBodyArrays arrays = talus_mirror_body_arrays(world);
     arrays.slots = slots;
-    arrays.halo = ranks->halo;
-    arrays.owner = ranks->owner;
-    arrays.comm = ranks->comm;
     TALUS_TRY(upload_tables(world));
     TALUS_TRY(upload_filter(world));
     TALUS_TRY(upload_forces(world));

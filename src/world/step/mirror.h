@@ -29,6 +29,8 @@ TalusStatus talus_world_download_contacts(const TalusWorld *world);
 /* Downloads bodies and, if `contacts`, contacts, if they are stale; logs a failure as a warning. For functions that
  * return no status: a device keeps its error, so the next step returns it. */
 void talus_world_refresh(const TalusWorld *world, bool contacts);
+/* After the host's bodies have got other slots: entries of `dropped`, which the host's contacts already know, are forgotten. */
+void talus_mirror_forget_dropped(TalusWorld *world);
 /* Call before changing the host's bodies: downloads the bodies if they are stale and marks them dirty. */
 TalusStatus talus_world_mark_bodies_dirty(TalusWorld *world);
 /* Zeroes the impulses of a body's contacts: in the host's list now, in the engine at the next upload of bodies. */

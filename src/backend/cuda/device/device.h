@@ -120,8 +120,10 @@ struct TalusContext {
     char *pinned;     /* [64 Ki] page-locked host memory, for small downloads */
     double *totals;   /* [CU_TOTALS] on the device: results of kernels for the host */
     uint32_t *counts; /* [CU_COUNTS], behind the totals: one download gets both */
-    struct CuTallies *
-        tallies; /* on the device: sums of the kernel that runs (reduce.h); NULL before the first */
+    struct CuBoard
+        *board; /* on the device: sums of the kernel that runs (reduce.h); NULL before the first */
+    /* Of the operator that is used, if that is the part of one of several ranks (ops/part.cu); else NULL. */
+    const struct CuPart *part;
     CuArray<char> work;    /* work space of primitives.cu */
     CuOwned iterate, face; /* data of iterate.cu and face.cu */
     cudaEvent_t timer[2];  /* start and end of a kernel in a profile; NULL before the first */

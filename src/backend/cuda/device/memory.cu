@@ -56,13 +56,28 @@ struct Results {
     uint32_t counts[CU_COUNTS];
 };
 
+/* Returns the device of this process: that of its number among the processes that mpirun or Slurm has started on this
+ * machine, modulo the number of devices; 0 for a process alone. */
+static int own_device()
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                        "SLURM_LOCALID"};
+    int count = 0;
+    if (cudaGetDeviceCount(&count) != cudaSuccess || count < 2)
+        return 0;
+    for (const char *name : names)
+        if (const char *text = getenv(name))
+            return atoi(text) > 0 ? atoi(text) % count : 0;
+    return 0;
+}
+
 TalusStatus cu_context_create(TalusContext **out)
 {
     CuContext *cu;
     *out = nullptr;
     TALUS_TRY(cu_open());
     TALUS_TRY(TALUS_ALLOC(cu, 1, "context"));
-    cu_note_error(cu, cudaSetDevice(0), "device 0");
+    cu_note_error(cu, cudaSetDevice(own_device()), "device");
     cu_note_error(cu, cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking), "stream");
     cu_note_error(cu, cudaMallocHost((void **)&cu->pinned, PINNED), "pinned memory");
     cu_note_error(cu, cudaMalloc((void **)&cu->totals, sizeof(Results)), "totals");
@@ -87,7 +102,7 @@ void cu_context_destroy(TalusContext *cu)
         cu->face.clear(cu->face.at);
     cu->work.clear();
     cu_release(cu->totals);
-    cu_release(cu->tallies);
+    cu_release(cu->board);
     cudaFreeHost(cu->pinned);
     for (cudaEvent_t event : cu->timer)
         if (event)
@@ -312,13 +327,13 @@ void cu_zero(CuContext *cu, void *device, size_t bytes)
 
 /* ---- sums ---- */
 
-TalusStatus cu_tallies_reserve(CuContext *cu)
+TalusStatus cu_board_reserve(CuContext *cu)
 {
     size_t capacity = 0;
-    if (cu->tallies)
+    if (cu->board)
         return TALUS_OK;
-    TALUS_TRY(CU_RESERVE(cu->tallies, capacity, 1, "partial sums"));
-    cu_zero(cu, cu->tallies, sizeof *cu->tallies);
+    TALUS_TRY(CU_RESERVE(cu->board, capacity, 1, "partial sums"));
+    cu_zero(cu, cu->board, sizeof *cu->board);
     return TALUS_OK;
 }
 

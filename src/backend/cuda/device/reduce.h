@@ -17,6 +17,7 @@
 
 extern "C" {
 #include "base/bins.h"
+#include "comm/comm.h"
 }
 
 /* Returns the larger number; NaN if one of the two is NaN. */
@@ -111,8 +112,10 @@ struct CuTally {
     int top;                            /* as TalusBinnedSum.top */
 };
 
+static_assert(sizeof(CuTally) == sizeof(TalusBinnedSum), "a tally is sent as a binned sum");
+
 /* max_key returns a number that grows with x, highest for NaN; max_of_key is its inverse, -infinity for 0. */
-static __device__ inline unsigned long long max_key(double x)
+static __host__ __device__ inline unsigned long long max_key(double x)
 {
     const unsigned long long sign = 1ull << 63;
     unsigned long long bits;
@@ -120,7 +123,7 @@ static __device__ inline unsigned long long max_key(double x)
     return x != x ? ~0ull : bits & sign ? ~bits : bits | sign;
 }
 
-static __device__ inline double max_of_key(unsigned long long key)
+static __host__ __device__ inline double max_of_key(unsigned long long key)
 {
     const unsigned long long sign = 1ull << 63;
     unsigned long long bits = key & sign ? key & ~sign : ~key;
@@ -394,45 +397,62 @@ static __device__ inline void clear_tallies(CuTally *tally, int count)
 /* ---- kernels that sum over items ---- */
 
 /* SUM_BLOCKS: largest number of blocks of a summing kernel; 1056 are eight per processor of an H200. Emulated it is 3,
- * so that threads take several items in small tests too. MAX_SUMS: largest number of values of one kernel. */
+ * so that threads take several items in small tests too. MAX_SUMS: largest number of values of one kernel,
+ * MAX_MAXIMA: of maxima among them. */
 #ifdef TALUS_EMULATED
 enum { SUM_BLOCKS = 3 };
 #else
 enum { SUM_BLOCKS = 1056 };
 #endif
-enum { MAX_SUMS = 32 };
+enum { MAX_SUMS = 32, MAX_MAXIMA = 4 };
 
 /* Memory of the sums of the kernel that runs. All zeros before a summing kernel and after it. */
-struct CuTallies {
-    CuTally tally[MAX_SUMS];
+struct CuBoard {
     unsigned arrived; /* number of finished blocks */
+    /* for the host, if totals are over all ranks (CuTallies.shared): numbers of tallies, and where the totals go */
+    int sums, maxima;
+    double *totals;
+    CuTally tally[MAX_SUMS];
 };
 
-/* memory.cu: makes the context's tallies, if there are none yet. */
-TalusStatus cu_tallies_reserve(CuContext *cu);
+/* Argument of summing kernels. */
+struct CuTallies {
+    CuBoard *board;
+    const uint8_t *counted; /* items that count in sums and maxima; NULL: all */
+    bool shared; /* totals are over all ranks: the kernel leaves its tallies for the host */
+};
+
+/* memory.cu: makes the context's board, if there is none yet. */
+TalusStatus cu_board_reserve(CuContext *cu);
 
 /* Sums and maxima over the whole grid; all threads of the kernel call it once. True in thread 0 of the last block to
- * finish, with the totals in v; false elsewhere. */
+ * finish, with the totals in v; false elsewhere, and if they are over all ranks. */
 template <int SUMS, int MAXIMA>
-static __device__ inline bool reduce_grid(CuTallies *t, CuSums<SUMS, MAXIMA> &sums,
+static __device__ inline bool reduce_grid(const CuTallies &t, CuSums<SUMS, MAXIMA> &sums,
                                           double (&v)[SUMS + MAXIMA])
 {
     enum { N = SUMS + MAXIMA };
-    static_assert((int)N <= (int)MAX_SUMS, "too many sums");
+    static_assert((int)N <= (int)MAX_SUMS && (int)MAXIMA <= (int)MAX_MAXIMA, "too many sums");
     __shared__ bool last;
-    add_block_sums(sums, t->tally);
+    CuBoard *board = t.board;
+    add_block_sums(sums, board->tally);
     if (threadIdx.x == 0) {
         __threadfence();
-        last = atomicAdd(&t->arrived, 1u) == gridDim.x - 1;
+        last = atomicAdd(&board->arrived, 1u) == gridDim.x - 1;
         __threadfence();
     }
     __syncthreads();
     if (!last)
         return false;
-    read_tallies<SUMS, MAXIMA>(t->tally, v);
-    clear_tallies(t->tally, N);
+    if (t.shared) {
+        board->sums = SUMS;
+        board->maxima = MAXIMA;
+        return false;
+    }
+    read_tallies<SUMS, MAXIMA>(board->tally, v);
+    clear_tallies(board->tally, N);
     if (threadIdx.x == 0)
-        t->arrived = 0;
+        board->arrived = 0;
     return threadIdx.x == 0;
 }
 
@@ -457,22 +477,25 @@ static __device__ inline int64_t grid_stride()
  * contributes to v, the SUMS sums, at 0 before, and raises the MAXIMA maxima after them, at `lowest` before. Writes sums
  * and maxima over all items to `totals`. */
 template <int SUMS, int MAXIMA, class Item>
-static __device__ inline void sum_items(CuTallies *t, double *totals, int64_t begin, int64_t end,
-                                        double lowest, Item item)
+static __device__ inline void sum_items(const CuTallies &t, double *totals, int64_t begin,
+                                        int64_t end, double lowest, Item item)
 {
     enum { N = SUMS + MAXIMA };
     CuSums<SUMS, MAXIMA> sums(lowest);
     double v[N];
     int terms = 0;
+    if (t.shared && item_index() == 0)
+        t.board->totals = totals;
     for (int64_t i = begin + item_index(); i - threadIdx.x < end; i += grid_stride()) {
         for (int k = 0; k < N; k++)
             v[k] = k < SUMS ? 0.0 : lowest;
         if (i < end) {
             item(i, v);
-            sums.add(v);
+            if (!t.counted || t.counted[i])
+                sums.add(v);
         }
         if (++terms == TALUS_BIN_TERMS) {
-            add_block_sums(sums, t->tally);
+            add_block_sums(sums, t.board->tally);
             terms = 0;
         }
     }
@@ -487,20 +510,61 @@ void cu_totals_get(CuContext *cu, int count, double *out);
 /* Copies totals[CU_TOTALS] and counts[CU_COUNTS] likewise; after an error the counts are 0. */
 void cu_totals_and_counts_get(CuContext *cu, double *totals, uint32_t *counts);
 
+/* What a context's kernels need to know of an operator that is the part of one of several ranks (comm/halo.h). */
+struct CuPart {
+    TalusComm *comm;
+    const uint8_t *counted; /* [blocks], on the device: 1 if this rank counts the contact */
+};
+
+/* ops/part.cu: writes the sums and maxima over all ranks of the kernel that has just run to its totals; all ranks call it.
+ * After an error of some rank cu_check reports one on all of them. */
+void cu_reduce_over_ranks(CuContext *cu);
+
+/* Starts kernel(tallies, totals, arguments...), which ends by sum_items or reduce_grid, for these tallies, whose board
+ * is filled in. */
+template <class... P, class... A>
+static inline void launch_tallied(CuContext *cu, CuTallies tallies, void (*kernel)(P...),
+                                  int64_t items, double *totals, A... arguments)
+{
+    unsigned blocks = blocks_for(items ? items : 1);
+    if (cu_board_reserve(cu) != TALUS_OK)
+        cu_note_error(cu, cudaErrorMemoryAllocation, "partial sums");
+    tallies.board = cu->board;
+    if (!cu->first_error[0])
+        launch_block(cu, kernel, blocks < SUM_BLOCKS ? blocks : (unsigned)SUM_BLOCKS, THREADS,
+                     tallies, totals, arguments...);
+    if (tallies.shared)
+        cu_reduce_over_ranks(cu);
+}
+
 /* Starts kernel(tallies, totals, arguments...), which ends by sum_items or reduce_grid; `totals` is an address in device
  * memory. The kernel also runs for 0 items, so that sums become 0. After an error that cu_check has still to report it
- * does not run; lack of memory for the context's tallies is such an error. */
+ * does not run; lack of memory for the context's board is such an error.
+ *
+ * On several ranks, all of which call it, the items are contacts, and the totals are those of all ranks;
+ * launch_body_sums: the items are bodies of this rank; launch_own_sums: the totals are those of this rank alone. */
 template <class... P, class... A>
 static inline void launch_sums(CuContext *cu, void (*kernel)(P...), int64_t items, double *totals,
                                A... arguments)
 {
-    unsigned blocks = blocks_for(items ? items : 1);
-    if (cu_tallies_reserve(cu) != TALUS_OK)
-        cu_note_error(cu, cudaErrorMemoryAllocation, "partial sums");
-    if (cu->first_error[0])
-        return;
-    launch_block(cu, kernel, blocks < SUM_BLOCKS ? blocks : (unsigned)SUM_BLOCKS, THREADS,
-                 cu->tallies, totals, arguments...);
+    const CuPart *part = cu->part;
+    launch_tallied(cu, CuTallies{nullptr, part ? part->counted : nullptr, part != nullptr}, kernel,
+                   items, totals, arguments...);
+}
+
+template <class... P, class... A>
+static inline void launch_body_sums(CuContext *cu, void (*kernel)(P...), int64_t items,
+                                    double *totals, A... arguments)
+{
+    launch_tallied(cu, CuTallies{nullptr, nullptr, cu->part != nullptr}, kernel, items, totals,
+                   arguments...);
+}
+
+template <class... P, class... A>
+static inline void launch_own_sums(CuContext *cu, void (*kernel)(P...), int64_t items,
+                                   double *totals, A... arguments)
+{
+    launch_tallied(cu, CuTallies{nullptr, nullptr, false}, kernel, items, totals, arguments...);
 }
 
 #endif

@@ -196,6 +196,10 @@ TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state
             TALUS_ERR_UNSUPPORTED,
             "mprgp: runs of iterations on the device know contacts with half lines or "
             "circular cones alone, and no eliminated joints");
+    if (op->halo)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "mprgp does not work on several ranks of a backend with a GPU; apgd and "
+                          "kucera do, and mprgp does on --backend cpu");
     CuContext *cu = cu_context_of(op);
     TALUS_TRY(reserve_shared(cu));
     FaceArgs args = make_args(op, state, run);

@@ -8,6 +8,7 @@
 #include "backend/cuda/device/follow.h"
 #include "backend/cuda/device/together.h"
 #include "backend/cuda/iterate/iterate_split.h"
+#include "backend/cuda/ops/part.h"
 
 extern "C" {
 #include "backend/run.h"
@@ -178,7 +179,11 @@ struct Stretch {
     int launched;  /* number of steps launched so far */
     int first;     /* parity of the first step */
     bool resident; /* one kernel does the stretch */
-    bool machines; /* joints are eliminated */
+    const TalusOperator
+        *part; /* the operator, if it is the part of one of several ranks; else NULL */
+    const IterateArgs *args;          /* of the kernels */
+    size_t record;                    /* bytes of a body's V */
+    bool machines;                    /* joints are eliminated */
     unsigned machine_threads;         /* threads per block of the machines' kernel */
     double body_bytes, contact_bytes; /* that the two kernels must move */
 };
@@ -206,13 +211,19 @@ static void launch_bodies(const Stretch *s, int parity, int seen)
                           seen);
 }
 
+/* Launches the contacts' kernel. */
+static void launch_contacts(const Stretch *s, int parity, bool check)
+{
+    talus_profile_expect_bytes(s->contact_bytes);
+    launch_overlapped(s->cu, check ? s->kernels.check : s->kernels.step, CONTACT_BLOCKS,
+                      CONTACT_THREADS, parity);
+}
+
 /* Launches the kernels of one iteration. */
 static void launch_step(const Stretch *s, int parity, int seen, bool check)
 {
     launch_bodies(s, parity, seen);
-    talus_profile_expect_bytes(s->contact_bytes);
-    launch_overlapped(s->cu, check ? s->kernels.check : s->kernels.step, CONTACT_BLOCKS,
-                      CONTACT_THREADS, parity);
+    launch_contacts(s, parity, check);
 }
 
 /* Launches the next step of the stretch and counts it. */
@@ -289,6 +300,17 @@ static bool launch_batches(Stretch *s)
     return true;
 }
 
+/* Starts the upload of the kernels' arguments to constant memory. */
+static void put_args(CuContext *cu, IterateArgs *place, const IterateArgs *args)
+{
+    const Shared *shared = shared_of(cu);
+    *shared->sent_args = *args;
+    cu_note_error(
+        cu,
+        cudaMemcpyAsync(place, shared->sent_args, sizeof *args, cudaMemcpyHostToDevice, cu->stream),
+        "copy in");
+}
+
 static __global__ void set_both_states(IterateState *to, IterateState value)
 {
     to[0] = to[1] = value;
@@ -346,6 +368,77 @@ static void launch_steps(Stretch *s, bool momentum, const IterateState *state)
     launch_overlapped(s->cu, s->kernels.conclude, 1, BODY_THREADS, next_parity(s), seen_value(s));
 }
 
+/* ---- on several ranks ---- */
+
+/* Uploads the arguments and calls launches(), with constant memory held until the launched kernels have ended: other ranks
+ * may be threads that share the device, and no rank may wait for another one while it holds this memory. */
+template <class F> static void launch_phase(const Stretch *s, F launches)
+{
+    std::lock_guard<std::mutex> hold(constant_memory);
+    put_args(s->cu, s->kernels.args, s->args);
+    launches();
+    cu_wait(s->cu);
+}
+
+/* Computes V for all bodies of this rank and its halo; returns GO or why the steps have stopped. */
+static int move_bodies_of_part(const Stretch *s, int parity, int seen)
+{
+    IterateState state = {};
+    launch_phase(s, [=] { launch_bodies(s, parity, seen); });
+    if (seen == SEEN_CHECK)
+        cu_get(s->cu, &state, s->args->state + parity, sizeof state);
+    cu_part_exchange(s->part, s->args->v[parity], s->record);
+    return state.stop;
+}
+
+/* Replaces the tallies of a step by those of all ranks. */
+static void add_tallies_of_ranks(const Stretch *s, int parity, bool check)
+{
+    TalusComm *comm = talus_operator_comm(s->part);
+    CuTally tally[ITERATE_SUMS] = {};
+    cu_get(s->cu, tally, s->args->tally[parity], sizeof tally);
+    const bool valid = !s->cu->first_error[0];
+    if (check) {
+        double max = valid ? max_of_key(tally[RESIDUAL_MAX2].bin[0]) : (double)NAN;
+        talus_comm_add_binned_sums(comm, (TalusBinnedSum *)tally, RESIDUAL_MAX2);
+        talus_comm_find_maxima(comm, &max, 1);
+        tally[RESIDUAL_MAX2].bin[0] = max_key(max);
+        if (isnan(max)) /* some rank has failed, or the residual is not finite */
+            tally[RESIDUAL2].top = TALUS_BIN_NAN;
+    } else if (talus_comm_add_counts(comm, (int64_t *)&tally[RESTART].bin[0], 1) != TALUS_OK) {
+        tally[RESTART].bin[0] = 0;
+    }
+    cu_put(s->cu, s->args->tally[parity], tally, sizeof tally);
+}
+
+/* Does one step together with all ranks; returns GO or why the steps have stopped. */
+static int step_part(Stretch *s, bool momentum)
+{
+    const int parity = next_parity(s), seen = seen_value(s);
+    const bool check = talus_run_measures(s->run, s->run->done + s->launched);
+    const int stop = move_bodies_of_part(s, parity, seen);
+    launch_phase(s, [=] { launch_contacts(s, parity, check); });
+    if (check || momentum)
+        add_tallies_of_ranks(s, parity, check);
+    s->launched++;
+    return stop;
+}
+
+/* As launch_steps, on several ranks. All of them have the same states, and stop after the same step. */
+static void launch_steps_of_part(Stretch *s, bool momentum, const IterateState *state)
+{
+    int stop = GO;
+    launch(s->cu, set_both_states, 1, 1, s->args->state, *state);
+    if (momentum)
+        move_bodies_of_part(s, 1 - s->first, SEEN_START);
+    while (s->launched < s->left && stop == GO)
+        stop = step_part(s, momentum);
+    launch_phase(s, [=] {
+        launch_overlapped(s->cu, s->kernels.conclude, 1, BODY_THREADS, next_parity(s),
+                          seen_value(s));
+    });
+}
+
 /* Does at most s->left steps from `state`, which receives the final state. args->x[s->first] is the iterate, the other
  * args->x the previous one; parity_after tells which is the iterate afterwards. */
 static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentum,
@@ -353,17 +446,19 @@ static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentu
 {
     CuContext *cu = s->cu;
     const Shared *shared = shared_of(cu);
-    std::lock_guard<std::mutex> hold(constant_memory);
     state->done = 0;
     state->stop = GO;
     state->fresh = true;
-    *shared->sent_args = *args;
-    cu_note_error(cu,
-                  cudaMemcpyAsync(s->kernels.args, shared->sent_args, sizeof *args,
-                                  cudaMemcpyHostToDevice, cu->stream),
-                  "copy in");
+    s->args = args;
     cu_zero(cu, shared->device_tally.at, 2 * ITERATE_SUMS * sizeof *shared->device_tally.at);
-    if (s->resident)
+    std::unique_lock<std::mutex> hold(constant_memory, std::defer_lock);
+    if (!s->part) {
+        hold.lock();
+        put_args(cu, s->kernels.args, args);
+    }
+    if (s->part)
+        launch_steps_of_part(s, momentum, state);
+    else if (s->resident)
         launch_resident(s, state);
     else
         launch_steps(s, momentum, state);
@@ -384,7 +479,7 @@ static int parity_after(const Stretch *s, const IterateState *state)
 static bool is_resident(const Stretch *s, const TalusOperator *op)
 {
     const int threads = s->kernels.resident_threads;
-    if (s->run->stepwise || s->machines ||
+    if (s->run->stepwise || s->machines || s->part ||
         op->blocks > RESIDENT_BLOCKS * threads * RESIDENT_PER_THREAD)
         return false;
     if (!s->batch->resident)
@@ -409,6 +504,8 @@ static Stretch make_stretch(const TalusOperator *op, const TalusRun *run, bool m
                       : iterate_kernels_double(op->rows, general, momentum, exact);
     s.batch = &shared_of(s.cu)->batches[variant];
     s.run = run;
+    s.part = op->halo ? op : nullptr;
+    s.record = 8 * (mixed ? sizeof(float) : sizeof(double));
     s.machines = machines;
     s.machine_threads = cu_machine_threads(&view);
     s.left = run->iterations - run->done;
@@ -431,10 +528,11 @@ static IterateArgs make_args(const TalusOperator *op, const Iterate *w, const Ta
     args.v[1] = w->v[1].at;
     args.mu_range = w->mu_range.at;
     args.tally = (CuTally(*)[ITERATE_SUMS])shared->device_tally.at;
+    args.counted = cu_context_of(op)->part ? cu_context_of(op)->part->counted : nullptr;
     args.state = shared->device_state.at;
-    args.stop2 = run->stop_rms * run->stop_rms * op->blocks;
+    args.stop2 = run->stop_rms * run->stop_rms * talus_all_blocks(op);
     args.stop_max2 = run->stop_max * run->stop_max;
-    args.restart_limit = 0x1p62 / op->blocks;
+    args.restart_limit = 0x1p62 / talus_all_blocks(op);
     args.refine_after = REFINE_AFTER;
     args.normal = w->normal.at;
     args.base = w->base.at;

@@ -22,6 +22,9 @@
  * Kernels read arrays and sizes from IterateArgs, in constant memory, and have grids of fixed size: a CUDA graph of a
  * batch of iterations serves problems of any size.
  *
+ * On several ranks the host comes in between the two kernels, to exchange V of the halo's bodies, and after them, to add the
+ * tallies of all ranks.
+ *
  * Single precision: gamma = base + x. base: the impulses at the last refinement, rounded to float; x: the increment
  * since then, also float. N x is computed in float. The gradient at base and the projection of base + x onto K are in
  * double, because base may be far larger than x. The rounding of N x is then relative to x. A refinement adds x to base
@@ -105,6 +108,7 @@ struct IterateArgs {
     void *v[2];                     /* records with V of x[0] and x[1]; Jacobi: v[0] == v[1] */
     const double *mu_range;         /* [2]: largest mu and largest -mu; set with three rows */
     CuTally (*tally)[ITERATE_SUMS]; /* [2]: sums of the contacts' kernel, by parity */
+    const uint8_t *counted;         /* CuPart.counted: contacts that count in the sums; NULL: all */
     IterateState *state;            /* [2] */
     CuMachinesView machines;        /* all zeros in single precision */
     double omega, lambda; /* Jacobi: length of a step, and share of the way that gamma moves */

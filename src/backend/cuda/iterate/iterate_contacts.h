@@ -399,7 +399,8 @@ static __global__ void __launch_bounds__(CONTACT_THREADS, CHECK || sizeof(T) == 
                                                                    terms_of_contact);
             else
                 relax_contact<T, ROWS, GENERAL, CHECK>(c, i, pair, terms_of_contact);
-            sums.add(c, terms_of_contact);
+            if (!args.counted || args.counted[i])
+                sums.add(c, terms_of_contact);
         }
         pair = ahead;
         if (chunk < CONTACT_BLOCKS || (CHECK && terms % TALUS_BIN_TERMS == 0))

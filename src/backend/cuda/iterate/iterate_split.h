@@ -9,7 +9,7 @@
 /* ---- the operator ---- */
 
 /* Totals 0 and 1: largest mu and largest -mu; minus the second equals the first if all mu are equal. */
-static __global__ void find_mu_range(CuTallies *tallies, double *totals, int blocks,
+static __global__ void find_mu_range(CuTallies tallies, double *totals, int blocks,
                                      const double *mu)
 {
     sum_items<0, 2>(tallies, totals, 0, blocks, -HUGE_VAL, [&](int64_t i, double(&range)[2]) {

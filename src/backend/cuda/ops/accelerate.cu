@@ -88,7 +88,7 @@ static __device__ inline void accelerate_block(const Step &pass, int64_t i,
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void accelerate_blocks(CuTallies *tallies, double *totals, Step pass)
+static __global__ void accelerate_blocks(CuTallies tallies, double *totals, Step pass)
 {
     sum_items<STEP_SUMS - 1, 1>(tallies, totals, 0, pass.sets.blocks, 0.0,
                                 [&](int64_t i, double(&sums)[STEP_SUMS]) {

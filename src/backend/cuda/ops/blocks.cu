@@ -39,7 +39,7 @@ struct Forward {
 
 /* t = P(x - step g), r = x - t; totals: |r|^2, r'g, sum and maximum of squared natural residuals of x. */
 template <int ROWS, bool VARIED>
-static __global__ void forward_backward_blocks(CuTallies *tallies, double *totals, Forward pass)
+static __global__ void forward_backward_blocks(CuTallies tallies, double *totals, Forward pass)
 {
     sum_items<3, 1>(tallies, totals, 0, pass.sets.blocks, 0.0, [&](int64_t i, double(&sums)[4]) {
         double x[ROWS], g[ROWS], t[ROWS], r[ROWS];
@@ -157,7 +157,7 @@ static __device__ inline void split_block(const Split &pass, int64_t i, double (
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void split_blocks(CuTallies *tallies, double *totals, Split pass)
+static __global__ void split_blocks(CuTallies tallies, double *totals, Split pass)
 {
     sum_items<FACE_SUMS - 1, 1>(
         tallies, totals, 0, pass.sets.blocks, 0.0,
@@ -237,7 +237,7 @@ void cu_block_project_tangent(const TalusOperator *op, const TalusMetricBlock *m
 /* totals[0] = minus the largest a with x - a p in all sets (-infinity without bound): the sign turns a minimum into the
  * maximum that sum_items forms. */
 template <int ROWS, bool VARIED>
-static __global__ void find_feasible_step(CuTallies *tallies, double *totals, CuSets sets,
+static __global__ void find_feasible_step(CuTallies tallies, double *totals, CuSets sets,
                                           const double *x, const double *p)
 {
     sum_items<0, 1>(tallies, totals, 0, sets.blocks, -INFINITY, [&](int64_t i, double(&v)[1]) {
@@ -267,7 +267,7 @@ double cu_block_feasible_step(const TalusOperator *op, const TalusMetricBlock *m
 
 /* Totals 0 and 1: number of blocks active at y; number of blocks active at only one of x and y. */
 template <int ROWS, bool VARIED>
-static __global__ void compare_active(CuTallies *tallies, double *totals, CuSets sets,
+static __global__ void compare_active(CuTallies tallies, double *totals, CuSets sets,
                                       const double *x, const double *y)
 {
     sum_items<2, 0>(tallies, totals, 0, sets.blocks, 0.0, [&](int64_t i, double(&sums)[2]) {

@@ -97,7 +97,7 @@ static __device__ inline void measure_block(const Law &pass, int64_t i, double (
 }
 
 template <int ROWS>
-static __global__ void measure_blocks(CuTallies *tallies, double *totals, Law pass)
+static __global__ void measure_blocks(CuTallies tallies, double *totals, Law pass)
 {
     sum_items<LAW_SUMS - 1, 1>(
         tallies, totals, 0, pass.view.blocks, 0.0,

@@ -35,7 +35,7 @@ template <int ROWS, bool VARIED> static __global__ void ogm_blocks(CuSets sets, 
 
 /* As ogm_blocks; totals: sum of squares and maximum of squares of the natural residual of x. */
 template <int ROWS, bool VARIED>
-static __global__ void ogm_blocks_measured(CuTallies *tallies, double *totals, CuSets sets,
+static __global__ void ogm_blocks_measured(CuTallies tallies, double *totals, CuSets sets,
                                            TalusOgm o)
 {
     sum_items<1, 1>(tallies, totals, 0, sets.blocks, 0.0, [&](int64_t i, double(&sums)[2]) {

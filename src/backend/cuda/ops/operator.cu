@@ -5,6 +5,7 @@
  *     bodies    4 incidence + 32 frame + 24 impulse, for each of 2 sides; per body a record of 64 read and written
  *     contacts  8 pair + 32 frame + 128 body records (mostly cached) read, 24 written */
 #include "backend/cuda/ops/machines.h"
+#include "backend/cuda/ops/part.h"
 
 /* ---- the copy of a host's operator ---- */
 
@@ -130,7 +131,9 @@ void cu_scratch_clear(TalusOperator *op)
     if (!s)
         return;
     cu_clear(s->velocity, s->wrench, s->product, s->unscaled, s->block_summed);
-    for (CuOwned owned : {s->iterate, s->machines})
+    if (s->part.at)
+        cu_context_of(op)->part = nullptr;
+    for (CuOwned owned : {s->iterate, s->machines, s->part})
         if (owned.at)
             owned.clear(owned.at);
     if (s->mirror)
@@ -175,6 +178,7 @@ TalusStatus cu_scratch_begin(const TalusOperator *op)
     TALUS_TRY(cu_get_scratch(op, &s));
     s->serial++;
     s->block_summed_count = 0;
+    TALUS_TRY(cu_part_begin(op));
     if (op->pair) {
         TALUS_TRY(s->velocity.reserve(8 * (int64_t)op->bodies, "body velocities"));
         return list_block_summed(op, s);
@@ -265,6 +269,7 @@ static void compute_velocities(const TalusOperator *op, CuImpulses<double> g, bo
                                double (*velocity)[8])
 {
     launch_gather(op, g, free_motion, velocity);
+    cu_part_exchange(op, velocity, sizeof *velocity);
     cu_machines_apply(op, free_motion, velocity);
 }
 
@@ -391,7 +396,7 @@ void cu_op_fill_metric(const TalusOperator *op, TalusMetric kind, TalusMetricBlo
 
 /* Sums of TalusSizes: d^2 |gamma|^2; d^2 |gamma - P gamma|^2, P onto the unbounded directions; |gamma|^2 / d. */
 template <int ROWS, bool VARIED>
-static __global__ void sum_sizes(CuTallies *tallies, double *totals, CuView<double> c, CuSets sets,
+static __global__ void sum_sizes(CuTallies tallies, double *totals, CuView<double> c, CuSets sets,
                                  CuImpulses<double> g)
 {
     sum_items<3, 0>(tallies, totals, 0, c.blocks, 0.0, [&](int64_t i, double(&sums)[3]) {

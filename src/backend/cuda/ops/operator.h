@@ -71,7 +71,7 @@ struct CuScratch {
     int block_summed_count;
     struct CuMirror
         *mirror; /* operator.cu: arrays copied from the host; NULL: op was built on the device */
-    CuOwned iterate, machines; /* data of the files with these names */
+    CuOwned iterate, machines, part; /* data of the files with these names */
 };
 
 /* Returns the device data of an operator; NULL before cu_get_scratch. */

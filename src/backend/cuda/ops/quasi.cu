@@ -143,7 +143,7 @@ static __device__ inline void move_quasi_block(const Move &pass, int64_t i, doub
 /* Two blocks per multiprocessor leave 128 registers per thread, which the sums of three rows need. */
 template <int ROWS, bool VARIED>
 static __global__ void __launch_bounds__(THREADS, ROWS == 6 ? 1 : 2)
-    move_quasi_blocks(CuTallies *tallies, double *totals, Move pass)
+    move_quasi_blocks(CuTallies tallies, double *totals, Move pass)
 {
     sum_items<MOVED, 0>(
         tallies, totals, 0, pass.sets.blocks, 0.0,
@@ -163,7 +163,7 @@ struct PairDots {
 
 /* totals[2 p] = s'r and totals[2 p + 1] = y'r of pair p. */
 template <int ROWS>
-static __global__ void sum_pair_dots(CuTallies *tallies, double *totals, PairDots pass)
+static __global__ void sum_pair_dots(CuTallies tallies, double *totals, PairDots pass)
 {
     enum { SUMS = 2 * GROUP };
     sum_items<SUMS, 0>(tallies, totals, 0, pass.blocks, 0.0, [&](int64_t i, double(&sums)[SUMS]) {
@@ -253,7 +253,7 @@ static __device__ inline void smooth_block(const CuSets &sets, const TalusQuasi 
 }
 
 template <int ROWS, bool VARIED>
-static __global__ void smooth_blocks(CuTallies *tallies, double *totals, CuSets sets, TalusQuasi q,
+static __global__ void smooth_blocks(CuTallies tallies, double *totals, CuSets sets, TalusQuasi q,
                                      double eta)
 {
     sum_items<SMOOTHED - 1, 1>(tallies, totals, 0, sets.blocks, 0.0,

@@ -14,7 +14,7 @@ struct Relax {
 /* Measures the natural residual of gamma (totals: sum of squares, maximum of squares); takes the Jacobi step if
  * pass.relaxed is not NULL. */
 template <int ROWS, bool VARIED>
-static __global__ void measure_and_relax(CuTallies *tallies, double *totals, CuView<double> c,
+static __global__ void measure_and_relax(CuTallies tallies, double *totals, CuView<double> c,
                                          CuSets sets, CuMotion motion, Relax pass)
 {
     sum_items<1, 1>(tallies, totals, 0, c.blocks, 0.0, [&](int64_t i, double(&sums)[2]) {

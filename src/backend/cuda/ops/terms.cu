@@ -1,6 +1,6 @@
 /* backend/cuda/ops/terms.cu - sizes of the terms whose sum is a gradient (backend/terms.h), as in
  * backend/cpu/terms.c. */
-#include "backend/cuda/ops/operator.h"
+#include "backend/cuda/ops/part.h"
 
 extern "C" {
 #include "backend/terms.h"
@@ -97,7 +97,7 @@ template <int ROWS> static __device__ inline double matrix_term_sum(const Terms 
 
 /* Totals 0 and 1: sum of squares and maximum over blocks of the size of the gradient's terms, at least d |gamma|. */
 template <int ROWS>
-static __global__ void sum_block_terms(CuTallies *tallies, double *totals, CuView<double> c,
+static __global__ void sum_block_terms(CuTallies tallies, double *totals, CuView<double> c,
                                        CuSets sets, Terms t)
 {
     sum_items<1, 1>(tallies, totals, 0, c.blocks, 0.0, [&](int64_t i, double(&sums)[2]) {
@@ -118,9 +118,11 @@ static __global__ void sum_block_terms(CuTallies *tallies, double *totals, CuVie
 TalusTermSums cu_gradient_terms(const TalusOperator *op, const double *gamma)
 {
     double(*bodies)[8] = (double(*)[8])cu_scratch_of(op)->velocity.at, totals[2] = {0.0, 0.0};
-    if (op->pair)
+    if (op->pair) {
         LAUNCH_ROWS(launch_block, op, sum_body_terms, cu_gather_block_count(op), THREADS,
                     cu_view(op), gamma, bodies);
+        cu_part_exchange(op, bodies, sizeof *bodies);
+    }
     Terms t = {gamma, bodies, op->row_start, op->column, op->values, op->offset, op->unshifted};
     LAUNCH_ROWS(launch_sums, op, sum_block_terms, op->blocks, cu_context_of(op)->totals,
                 cu_view(op), cu_sets(op, nullptr), t);

@@ -72,7 +72,7 @@ struct Vectors {
 
 /* totals[k] = x[k]'y for k < COUNT; does the work of a kernel. */
 template <int ROWS, int COUNT>
-static __device__ inline void sum_dots(CuTallies *tallies, double *totals, int blocks,
+static __device__ inline void sum_dots(CuTallies tallies, double *totals, int blocks,
                                        const Vectors &vectors, const double *y)
 {
     sum_items<COUNT, 0>(tallies, totals, 0, blocks, 0.0, [&](int64_t i, double(&sums)[COUNT]) {
@@ -85,14 +85,14 @@ static __device__ inline void sum_dots(CuTallies *tallies, double *totals, int b
 }
 
 template <int ROWS>
-static __global__ void dot_one(CuTallies *tallies, double *totals, int blocks, Vectors vectors,
+static __global__ void dot_one(CuTallies tallies, double *totals, int blocks, Vectors vectors,
                                const double *y)
 {
     sum_dots<ROWS, 1>(tallies, totals, blocks, vectors, y);
 }
 
 template <int ROWS>
-static __global__ void dot_several(CuTallies *tallies, double *totals, int blocks, Vectors vectors,
+static __global__ void dot_several(CuTallies tallies, double *totals, int blocks, Vectors vectors,
                                    const double *y)
 {
     sum_dots<ROWS, TOGETHER>(tallies, totals, blocks, vectors, y);

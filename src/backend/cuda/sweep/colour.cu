@@ -35,8 +35,7 @@ struct Priorities {
 };
 
 /* Returns the priority of contact i: round, in 4 bits, then rank or hash, in 60. */
-static __device__ inline unsigned long long contact_priority(const CuView<double> &c, Priorities of,
-                                                             int64_t i, int round)
+static __device__ inline unsigned long long contact_priority(Priorities of, int64_t i, int round)
 {
     unsigned long long low = of.rank ? of.rank[i] : talus_contact_priority(&of.keys, (int)i) >> 4;
     return (unsigned long long)round << 60 | low;
@@ -92,7 +91,7 @@ static __global__ void offer_priorities(CuView<double> c, Priorities of, const u
     if (i >= c.blocks || !has_no_colour(class_of, i))
         return;
     int2 pair = contested_bodies(c, i);
-    unsigned long long mine = contact_priority(c, of, i, round);
+    unsigned long long mine = contact_priority(of, i, round);
     if (pair.x >= 0 && atomicMax(&best[pair.x], mine) == mine)
         *tied = 1;
     if (pair.y >= 0 && atomicMax(&best[pair.y], mine) == mine)
@@ -122,7 +121,7 @@ static __global__ void take_colours(CuView<double> c, Priorities of, int round,
     if (i >= c.blocks || !has_no_colour(class_of, i))
         return;
     int2 pair = contested_bodies(c, i);
-    unsigned long long mine = contact_priority(c, of, i, round);
+    unsigned long long mine = contact_priority(of, i, round);
     if ((pair.x >= 0 && best[pair.x] != mine) || (pair.y >= 0 && best[pair.y] != mine)) {
         if (round == BATCH)
             *left = 1;
