@@ -20,6 +20,7 @@ static void obey(Run *run, RunOrder order, const RunMakers *make)
     case RUN_DIVIDE: (void)run_divide(run); break;
     case RUN_STEP: (void)run_make_step(run, &info); break;
     case RUN_GATHER: (void)run_gather(run); break;
+    case RUN_OWNERS: (void)run_write_owners(run, NULL); break;
     case RUN_SHARES: (void)run_gather_shares(run); break;
     case RUN_END: break;
     }

@@ -72,6 +72,11 @@ TalusStatus run_gather(Run *run)
     return run_agree(run, talus_world_gather(run->world, &run->whole));
 }
 
+TalusStatus run_write_owners(Run *run, TalusOutput *output)
+{
+    return run_agree(run, talus_output_ranks(output, run->world));
+}
+
 TalusWorld *run_get_whole(Run *run)
 {
     if (!run->divided)

@@ -335,8 +335,16 @@ static int write_checkpoint_if_due(Session *session)
     return write_checkpoint(session);
 }
 
+/* Before the frame that it is about, so that whoever reads the frame finds it. */
+static TalusStatus write_owners(Session *session)
+{
+    run_order(&session->run, RUN_OWNERS);
+    return run_write_owners(&session->run, session->output);
+}
+
 static TalusStatus write_frame(Session *session)
 {
+    TALUS_TRY(write_owners(session));
     const TalusWorld *world = run_get_whole(&session->run);
     return world ? talus_output_frame(session->output, world) : TALUS_ERR_CANCELLED;
 }
@@ -542,7 +550,7 @@ static int run_to_end(Session *session)
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
     run_order(run, RUN_DIVIDE);
-    if (run_divide(run) != TALUS_OK)
+    if (run_divide(run) != TALUS_OK || (session->output && write_owners(session) != TALUS_OK))
         return fail_run(session);
     run->profiled = session->options.profile;
     if (run->profiled)

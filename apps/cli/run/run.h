@@ -104,6 +104,7 @@ typedef enum RunOrder {
     RUN_DIVIDE,
     RUN_STEP,
     RUN_GATHER,
+    RUN_OWNERS,
     RUN_SHARES
 } RunOrder;
 
@@ -117,6 +118,8 @@ TalusStatus run_divide(Run *run);
 TalusStatus run_make_step(Run *run, TalusStepInfo *info);
 /* Makes run->whole, on rank 0. */
 TalusStatus run_gather(Run *run);
+/* Writes to ranks.csv which rank owns which bodies; `output` NULL on ranks other than 0. */
+TalusStatus run_write_owners(Run *run, TalusOutput *output);
 /* Rank 0: returns the world as a whole, valid until the next step; NULL after a failure. Gathers it if need be. */
 TalusWorld *run_get_whole(Run *run);
 
