@@ -71,6 +71,9 @@ TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world);
 /* Appends the rows of a step to steps.csv and, for each probe and joint, to probes.csv and joints.csv. */
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info);
+/* Appends to ranks.csv which rank owns which bodies, unless the last rows say the same; for a world on several ranks, or
+ * one whose directory has the table from ranks before. All ranks call this together, others than 0 with output NULL. */
+TalusStatus talus_output_ranks(TalusOutput *output, const TalusWorld *world);
 /* Fails with TALUS_ERR_IO if another program removed, renamed or replaced the directory, frames.talus or a table. */
 TalusStatus talus_output_check(const TalusOutput *output);
 /* Does talus_output_check and flushes all rows and frames to the disk. */
