@@ -61,7 +61,7 @@ void cu_engine_destroy(TalusEngine *e)
     cu_clear(t->shape, t->block, t->gyration, t->law);
     cu_clear(e->free_velocity, e->solved_velocity, e->solved_spin, e->dropped, e->probe_sums,
              e->period);
-    cu_clear(e->group, e->filter_pairs, e->subset, e->motion);
+    cu_clear(e->group, e->filter_pairs, e->subset, e->motion, e->probe_counted);
     if (backup) {
         cu_clear(backup->position, backup->velocity, backup->spin, backup->orientation);
         clear_list(&backup->list);

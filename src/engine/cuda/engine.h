@@ -166,6 +166,7 @@ struct TalusEngine {
     CuArray<int32_t> subset;     /* slots whose states or records are uploaded or downloaded */
     CuArray<TalusMotion> motion; /* states of these slots */
     CuArray<double> probe_sums;  /* sums of probes, if they do not fit into the totals (probe.cu) */
+    CuArray<uint8_t> probe_counted; /* on several ranks: CuTallies.counted of probes */
     bool probes_downloaded; /* integrate.cu has filled downloaded_probes since the last request */
     double downloaded_probes[CU_PROBE_TOTALS]; /* host copy of the probes' totals */
     struct CuGrid *grid;                       /* memory of detection (detect.h) */

@@ -98,13 +98,19 @@ static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
 static __global__ void sum_probe(CuTallies tallies, double *out, CuProbe p)
 {
     int64_t contacts = p.list.counts.contacts;
-    sum_items<SUMS, 0>(tallies, out, 0, contacts + p.b.slots, 0.0,
-                       [&](int64_t i, double(&v)[SUMS]) {
-                           if (i < contacts)
-                               add_contact(p, i, v);
-                           else
-                               add_body(p, (uint32_t)(i - contacts), v + TALUS_PROBE_CONTACT_SUMS);
-                       });
+    sum_items<SUMS, 0>(tallies, out, 0, contacts + p.b.own, 0.0, [&](int64_t i, double(&v)[SUMS]) {
+        if (i < contacts)
+            add_contact(p, i, v);
+        else
+            add_body(p, (uint32_t)(i - contacts), v + TALUS_PROBE_CONTACT_SUMS);
+    });
+}
+
+static __global__ void fill_ones(int count, uint8_t *to)
+{
+    int64_t i = item_index();
+    if (i < count)
+        to[i] = 1;
 }
 
 /* True if the sums of `count` probes fit into the context's totals. */
@@ -119,9 +125,28 @@ static double *probe_sums_at(const TalusEngine *e, int count)
     return sums_fit_totals(count) ? e->cu->totals + CU_PROBES : e->probe_sums.at;
 }
 
+/* Sets *tallies to what counts in the sums of probes: on several ranks the contacts that this rank counts, then its own
+ * bodies. */
+static TalusStatus choose_counted(TalusEngine *e, CuTallies *tallies)
+{
+    const CuPart *part = e->cu->part;
+    const size_t contacts = (size_t)cu_current_list(e)->counts.contacts;
+    *tallies = CuTallies{nullptr, nullptr, part != nullptr};
+    if (!part)
+        return TALUS_OK;
+    TALUS_TRY(e->probe_counted.reserve((int64_t)contacts + e->bodies.own, "probes"));
+    cu_copy(e->cu, e->probe_counted, part->counted, contacts);
+    launch(e->cu, fill_ones, blocks_for(e->bodies.own), THREADS, e->bodies.own,
+           e->probe_counted.at + contacts);
+    tallies->counted = e->probe_counted;
+    return TALUS_OK;
+}
+
 TalusStatus cu_engine_request_probes(TalusEngine *e, const TalusEngineProbe *probe, int count)
 {
-    int64_t items = (int64_t)cu_current_list(e)->counts.contacts + e->bodies.slots;
+    int64_t items = (int64_t)cu_current_list(e)->counts.contacts + e->bodies.own;
+    CuTallies tallies;
+    TALUS_TRY(talus_comm_agree(e->comm, choose_counted(e, &tallies)));
     if (!sums_fit_totals(count))
         TALUS_TRY(e->probe_sums.reserve((int64_t)count * SUMS, "probes"));
     e->probes_downloaded = false;
@@ -129,7 +154,7 @@ TalusStatus cu_engine_request_probes(TalusEngine *e, const TalusEngineProbe *pro
                  e->step.gamma.at, e->period.at, e->filter.group};
     for (int i = 0; i < count; i++) {
         p.def = probe[i];
-        launch_sums(e->cu, sum_probe, items, probe_sums_at(e, count) + i * SUMS, p);
+        launch_tallied(e->cu, tallies, sum_probe, items, probe_sums_at(e, count) + i * SUMS, p);
     }
     return cu_check(e->cu);
 }

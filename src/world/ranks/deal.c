@@ -631,6 +631,7 @@ TalusStatus talus_ranks_send_in_order(TalusWorld *world, uint64_t *first)
 TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner)
 {
     Deal d = make_deal(world);
+    TALUS_TRY(talus_comm_agree(d.ranks->comm, talus_ranks_download(world)));
     TalusStatus status = talus_comm_agree(d.ranks->comm, open_deal(&d));
     for (int k = 0; status == TALUS_OK && k < d.blocks; k++)
         d.block[k].owner = owner(d.number[k], d.size);

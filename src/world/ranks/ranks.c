@@ -42,9 +42,7 @@ static TalusStatus check_device(const TalusWorld *world)
         return talus_ranks_refuse_on_device(world, "sleeping bodies");
     if (world->def.on_miss == TALUS_MISS_HALVE)
         return talus_ranks_refuse_on_device(world, "policy `halve` for steps that miss");
-    if (world->joints.count > 0)
-        return talus_ranks_refuse_on_device(world, "joints");
-    return world->probes > 0 ? talus_ranks_refuse_on_device(world, "probes") : TALUS_OK;
+    return world->joints.count > 0 ? talus_ranks_refuse_on_device(world, "joints") : TALUS_OK;
 }
 
 TalusStatus talus_ranks_init(TalusWorld *world)

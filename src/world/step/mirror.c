@@ -63,9 +63,11 @@ static TalusStatus stage_driven(TalusWorld *world)
     size_t count = (size_t)world->drives;
     TALUS_TRY(TALUS_GROW(m->driven, count, 0, "driven bodies"));
     TALUS_TRY(TALUS_GROW(m->motion, count, 0, "driven bodies"));
+    m->staged = 0;
     for (int k = 0; k < world->drives; k++)
-        m->driven[k] = world->drive[k].slot;
-    talus_bodies_gather(&world->bodies, m->driven, world->drives, m->motion);
+        if (world->drive[k].slot >= 0)
+            m->driven[m->staged++] = world->drive[k].slot;
+    talus_bodies_gather(&world->bodies, m->driven, m->staged, m->motion);
     return TALUS_OK;
 }
 
@@ -75,7 +77,7 @@ TalusStatus talus_mirror_upload_driven(TalusWorld *world)
     if (world->drives == 0 || talus_world_shares_arrays(world))
         return TALUS_OK;
     TALUS_TRY(stage_driven(world));
-    return world->engine.ops->put_states(world->engine.self, m->driven, m->motion, world->drives);
+    return world->engine.ops->put_states(world->engine.self, m->driven, m->motion, m->staged);
 }
 
 TalusStatus talus_mirror_download_driven(TalusWorld *world)
@@ -84,9 +86,8 @@ TalusStatus talus_mirror_download_driven(TalusWorld *world)
     if (world->drives == 0 || talus_world_shares_arrays(world))
         return TALUS_OK;
     TALUS_TRY(stage_driven(world));
-    TALUS_TRY(
-        world->engine.ops->get_states(world->engine.self, m->driven, m->motion, world->drives));
-    talus_bodies_scatter(&world->bodies, m->driven, world->drives, m->motion);
+    TALUS_TRY(world->engine.ops->get_states(world->engine.self, m->driven, m->motion, m->staged));
+    talus_bodies_scatter(&world->bodies, m->driven, m->staged, m->motion);
     return TALUS_OK;
 }
 
@@ -101,7 +102,7 @@ TalusStatus talus_world_download_bodies(const TalusWorld *world)
     TalusBodyArrays arrays = talus_mirror_body_arrays(w);
     TALUS_TRY(stage_driven(w));
     TALUS_TRY(w->engine.ops->get_bodies(w->engine.self, &arrays));
-    talus_bodies_scatter(&w->bodies, w->mirror.driven, w->drives, w->mirror.motion);
+    talus_bodies_scatter(&w->bodies, w->mirror.driven, w->mirror.staged, w->mirror.motion);
     w->mirror.bodies_stale = false;
     return TALUS_OK;
 }

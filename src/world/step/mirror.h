@@ -18,8 +18,9 @@ typedef struct TalusMirror {
     bool any_dropped;                  /* true if some entry of `dropped` is set */
     uint8_t *dropped;      /* by slot: 1 if its contacts lose their impulses at the next upload */
     TalusContactList list; /* staging: contacts on their way from the engine to the host's engine */
-    int32_t *driven;       /* staging: slots of driven bodies */
-    TalusMotion *motion;   /* staging: states of driven bodies */
+    int32_t *driven;       /* [staged], staging: slots of the driven bodies that this rank owns */
+    int staged;
+    TalusMotion *motion; /* staging: states of driven bodies */
 } TalusMirror;
 
 /* Download bodies or contacts into the mirror if they are stale. `world` is const, because the state that callers see
