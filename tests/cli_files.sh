@@ -250,7 +250,7 @@ strange() {
         [ "$(cat victim)" = precious ] || fail "$1 for $2, $way: what it leads to was written"
     done
 }
-for name in steps.csv probes.csv joints.csv frames.talus checkpoint-a.talus checkpoint-b.talus run.lock run.json control; do
+for name in steps.csv probes.csv joints.csv ranks.csv frames.talus checkpoint-a.talus checkpoint-b.talus run.lock run.json control; do
     strange pipe $name
     strange link $name
 done

@@ -40,12 +40,33 @@ same() {
     cut -d, -f1-44 "$1/steps.csv" | cmp -s - one.steps || fail "$1: other steps"
 }
 
+# owned OUT FIRST LAST: at each of its times ranks.csv gives the 701 bodies to ranks, each body to one, and the ranks from FIRST to
+# LAST have some at the last time
+owned() {
+    [ "$(head -n 1 "$1/ranks.csv")" = time,step,rank,first,last ] || fail "$1/ranks.csv: $(head -n 1 "$1/ranks.csv")"
+    tail -n +2 "$1/ranks.csv" | awk -F, -v first="$2" -v last="$3" '
+        function finish() { if (NR > 1 && end < 701) bad = "only to " end " at " time }
+        $1 != time { finish(); time = $1; end = 0; split("", seen) }
+        $4 != end + 1 || $5 < $4 { bad = "a gap at " $0 }
+        { end = $5; seen[$3] = 1 }
+        END {
+            finish()
+            for (r = first; r <= last; r++) if (!(r in seen)) bad = "nothing of rank " r
+            for (r in seen) if (r < first || r > last) bad = "something of rank " r
+            if (NR == 0) bad = "no rows"
+            if (bad) print bad
+        }' >owned.said
+    [ ! -s owned.said ] || fail "$1/ranks.csv: $(cat owned.said)"
+}
+
 run 1 one
+[ ! -e one/ranks.csv ] || fail "one rank: a table of ranks"
 cut -d, -f1-44 one/steps.csv >one.steps
 [ "$(wc -l <one.steps)" -eq 101 ] || fail "one rank: rows are missing"
 for ranks in 2 3 5; do
     run $ranks "ranks$ranks"
     same "ranks$ranks"
+    [ $ranks -eq 5 ] || owned "ranks$ranks" 0 $((ranks - 1)) # five share three blocks of 256 bodies
     grep -q "\"ranks\": $ranks" "ranks$ranks.json" || fail "$ranks ranks are not reported"
 done
 
@@ -58,6 +79,9 @@ wait "$process"
 "$TALUS" run --resume stopped --ranks 3 --quiet --json >stopped.json 2>>stopped.err ||
     fail "resume: $(cat stopped.err)"
 same stopped
+owned stopped 0 2
+"$TALUS" run --resume stopped --until 0.5 --quiet || fail "resume on one rank"
+owned stopped 0 0
 
 # ---- processes ----
 if [ -n "$TALUS_MPIEXEC" ]; then
@@ -66,6 +90,7 @@ if [ -n "$TALUS_MPIEXEC" ]; then
     "$TALUS_MPIEXEC" -n 3 "$TALUS" run heap.json --threads 1 --out processes --quiet --json >processes.json \
         2>processes.err || fail "3 processes: $(cat processes.err)"
     same processes
+    cmp -s processes/ranks.csv ranks3/ranks.csv || fail "processes: another table of ranks"
 
     # One process is killed at a random moment after the first checkpoint; the others end, and say so, and another number of
     # ranks goes on to the same end. TALUS_KILLS: how often.

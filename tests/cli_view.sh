@@ -167,12 +167,20 @@ cp -r run inner
 rm inner/steps.csv inner/run.json
 ln -s ../canary.txt inner/steps.csv
 ln -s ../run/run.json inner/run.json
+ln -s ../canary.txt inner/ranks.csv
 serve inner
 must step 10
 must title '"Box stack"'
 ask get /api/steps >steps
 contains steps '"total": 0'
 grep -q CANARY steps && fail "a link was followed"
+must ranks 0
+ask get /data/ranks.csv >ranks && fail "a link to ranks was followed"
+rm inner/ranks.csv
+printf 'time,step,rank,first,last\n0,0,1,1,256\n' >inner/ranks.csv
+must ranks 38
+ask get /data/ranks.csv >ranks
+cmp -s ranks inner/ranks.csv || fail "ranks.csv came as $(cat ranks)"
 mv inner/frames.talus inner/frames.away
 ln -s frames.away inner/frames.talus
 must frames 0

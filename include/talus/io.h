@@ -66,7 +66,8 @@ typedef struct TalusOutputDef {
 TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusOutput **out);
 /* On several ranks talus_output_frame, talus_output_step, talus_output_checkpoint and talus_output_rescue are called by all
  * of them, by others than rank 0 with output NULL. */
-/* Appends a frame of the present state to frames.talus and to the files of all other formats. */
+/* Appends a frame of the present state to frames.talus and to the files of all other formats; before, on several ranks, to
+ * ranks.csv which rank owns which bodies, if that has changed. */
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world);
 /* Appends the rows of a step to steps.csv and, for each probe and joint, to probes.csv and joints.csv. */
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,

@@ -139,20 +139,10 @@ static void check_steps(const char *dir)
 
 void check_routes(const char *dir)
 {
-    static const char *const status[] = {"state",
-                                         "step",
-                                         "time",
-                                         "until",
-                                         "title",
-                                         "scene",
-                                         "bytes",
-                                         "frames",
-                                         "control",
-                                         "complete",
-                                         "message",
-                                         "identity",
-                                         "steps_per_second",
-                                         NULL};
+    static const char *const status[] = {
+        "state", "step",   "time",    "until",    "title",   "scene",    "bytes",
+        "ranks", "frames", "control", "complete", "message", "identity", "steps_per_second",
+        NULL};
     static const char *const index[] = {"frames", "heads", "count", "identity", NULL};
     static const char *const steps[] = {
         "rows",       "first",       "stride",       "total",       "time",        "kinetic",

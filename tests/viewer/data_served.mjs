@@ -20,10 +20,10 @@ globalThis.window = globalThis;
 
 const { createSource, walk } = await load(`export { createSource } from "./data/source"; export { walk } from "./data/file";`);
 
-const server = { up: true, bytes: file(HEAD, mixed(40)), frames: 5, rows: 9000, identity: 77, state: "running", asked: [], said: [] };
+const server = { up: true, bytes: file(HEAD, mixed(40)), frames: 5, rows: 9000, ranks: "", identity: 77, state: "running", asked: [], said: [] };
 const json = (value) => new Response(JSON.stringify(value));
 const status = () => json({
-  state: server.state, step: 5 * server.frames, time: 0.05 * server.frames, until: 8, title: "Mixed", scene: "mixed", steps_per_second: 43.5, message: "", frames: server.frames, bytes: 1, complete: false,
+  state: server.state, step: 5 * server.frames, time: 0.05 * server.frames, until: 8, title: "Mixed", scene: "mixed", steps_per_second: 43.5, message: "", frames: server.frames, ranks: server.ranks.length, bytes: 1, complete: false,
   control: true, identity: server.identity,
 });
 
@@ -49,6 +49,7 @@ globalThis.fetch = async (path, init = {}) => {
   }
   if (pathname === "/data/head") return new Response(server.bytes.slice(heads[from].offset, heads[from].offset + heads[from].size));
   const [, a, b] = /^bytes=(\d+)-(\d+)$/.exec(init.headers.Range);
+  if (pathname === "/data/ranks.csv") return new Response(server.ranks.slice(Number(a), Number(b) + 1), { status: 206 });
   return new Response(server.bytes.slice(Number(a), Number(b) + 1), { status: 206 });
 };
 
@@ -72,6 +73,21 @@ await until("growth is seen", () => source.frames.length === 30);
 check("and told", changes > 0);
 equal("the index comes in pieces, each once", server.asked.filter((p) => p.startsWith("/api/index")), [0, 5, 12, 19, 26].map((n) => `/api/index?from=${n}`));
 equal("a later frame", (await source.load(29)).step, 145);
+
+// Ranks: rows come as they are written, also in pieces of lines, and hold until the next ones.
+const people = Float64Array.of(1, 256, 257, 600, 512, 900), ranksAt = (time) => Array.from(source.owners.ranks(time, people, people.length));
+equal("a run on one rank has no ranks", [source.owners.known, ranksAt(1)], [false, [-1, -1, -1, -1, -1, -1]]);
+const rows = "time,step,rank,first,last\n0.1,2,0,1,256\n0.1,2,1,257,512\n0.1,2,0,769,1024\n0.5,10,2,1,1024\n";
+server.ranks = rows.slice(0, 50);
+server.frames = 31;
+await until("ranks are seen", () => source.frames.length === 31);
+equal("a part of a line waits", ranksAt(0.2), [0, 0, -1, -1, -1, -1]);
+server.ranks = rows;
+server.frames = 32;
+await until("more ranks are seen", () => source.frames.length === 32);
+equal("ranks before the first row", ranksAt(0.05), [-1, -1, -1, -1, -1, -1]);
+equal("ranks between", ranksAt(0.4), [0, 0, 1, -1, 1, 0]);
+equal("ranks from the last row on", [source.owners.known, ranksAt(0.5), ranksAt(7)], [true, [2, 2, 2, 2, 2, 2], [2, 2, 2, 2, 2, 2]]);
 
 await source.control("pause");
 equal("control", [server.said, source.status.state], [[["5ecret", '{"action":"pause"}']], "paused"]);

@@ -42,9 +42,33 @@ async function whole(browser) {
   check("served: the last frame is another picture", (await pixels(p)).hash !== first.hash);
   await p.keyboard.press("4");
   equal("served: recoloured", await talus(p, "colour"), "id");
+  await p.keyboard.press("8");
+  equal("served: no ranks of a run on one", [await talus(p, "colour"), await p.locator("option[value=rank]").isDisabled()], ["id", true]);
   check("served: plots", (await p.locator(".chart:visible canvas").count()) >= 3);
   equal("served: no buttons for a run that is over", await p.getByRole("button", { name: "Pause" }).filter({ hasText: "Pause" }).count(), 0);
   equal("served: console, exceptions, requests", view.heard, []);
+  await view.close();
+  await server.stop();
+}
+
+// A run on two ranks can be coloured by them.
+async function ranks(browser) {
+  rmSync("ranks", { recursive: true, force: true });
+  const run = start("run", "settle-box", "--ranks", "2", "--threads", "1", "--until", "0.4", "--every", "0.1", "--out", "ranks", "--quiet");
+  equal("ranks: the run ends", await run.over, 0);
+  const server = await serve("ranks"), view = await open(browser, { allowed: server.address }), { p } = view;
+  await view.visit(server.address);
+  await p.keyboard.press("End");
+  await p.waitForFunction(() => talus.frame === talus.frames - 1);
+  await p.keyboard.press("6");
+  const plain = (await pixels(p)).hash;
+  await p.keyboard.press("8");
+  equal("ranks: chosen by its key", [await talus(p, "colour"), await p.locator("select").first().inputValue()], ["rank", "rank"]);
+  equal("ranks: in the legend", await p.locator(".legend li").allTextContents(), ["0", "1"]);
+  check("ranks: in the picture", (await pixels(p)).hash !== plain);
+  if (process.env.TALUS_PICTURE) await p.screenshot({ path: process.env.TALUS_PICTURE });
+  check("ranks: in the address", (await p.evaluate(() => location.hash)).includes("colour=rank"));
+  equal("ranks: console, exceptions, requests", view.heard, []);
   await view.close();
   await server.stop();
 }
@@ -130,6 +154,7 @@ async function replaced(browser) {
 const browser = await launch(executablePath);
 try {
   await whole(browser);
+  await ranks(browser);
   await replaced(browser);
   await live(browser);
 } finally {

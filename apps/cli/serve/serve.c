@@ -243,14 +243,11 @@ static void send_file(const Exchange *x, int fd, uint64_t first, uint64_t count)
     talus_release(buffer);
 }
 
-/* Answers with the bytes of the frames file that the Range header asks for. */
-static int answer_frames(const Exchange *x)
+/* Answers with the bytes of a file, which it closes, that the Range header asks for. */
+static int answer_file(const Exchange *x, int fd, uint64_t size)
 {
-    uint64_t size, first, count;
+    uint64_t first, count;
     char more[128];
-    int fd = serve_files_open_frames(x->server->files, &size);
-    if (fd < 0)
-        return answer_text(x, 404, "there are no frames", "");
     int status = serve_parse_range(x->verdict.range, size, &first, &count);
     if (status == 416) {
         snprintf(more, sizeof more, "Content-Range: bytes */%llu\r\n", (unsigned long long)size);
@@ -268,6 +265,20 @@ static int answer_frames(const Exchange *x)
     }
     close(fd);
     return status;
+}
+
+static int answer_frames(const Exchange *x)
+{
+    uint64_t size;
+    int fd = serve_files_open_frames(x->server->files, &size);
+    return fd < 0 ? answer_text(x, 404, "there are no frames", "") : answer_file(x, fd, size);
+}
+
+static int answer_ranks(const Exchange *x)
+{
+    uint64_t size;
+    int fd = serve_files_open_ranks(x->server->files, &size);
+    return fd < 0 ? answer_text(x, 404, "the run was on one rank", "") : answer_file(x, fd, size);
 }
 
 /* Answers with a HEAD chunk of the frames file. */
@@ -340,6 +351,7 @@ static int answer_request(const Exchange *x)
     case SERVE_INDEX: return answer_json(x, write_index);
     case SERVE_STEPS: return answer_json(x, write_steps);
     case SERVE_FRAMES: return answer_frames(x);
+    case SERVE_RANKS: return answer_ranks(x);
     case SERVE_FRAMES_HEAD: return answer_frames_head(x);
     case SERVE_CONTROL: return answer_control(x);
     case SERVE_ROUTES: break;

@@ -252,19 +252,50 @@ void serve_files_close(ServeFiles *files)
 
 /* ---- answers ---- */
 
-int serve_files_open_frames(ServeFiles *files, uint64_t *size)
+/* As open_file, with the size of the file; the caller holds files->lock. */
+static int open_sized(ServeFiles *files, const char *name, uint64_t *size)
 {
     struct stat about;
-    pthread_mutex_lock(&files->lock);
     reopen_directory(files);
-    int fd = open_file(files, files->location.name);
-    pthread_mutex_unlock(&files->lock);
+    int fd = open_file(files, name);
     if (fd >= 0 && fstat(fd, &about) != 0) {
         close(fd);
         fd = -1;
     }
     *size = fd >= 0 ? (uint64_t)about.st_size : 0;
     return fd;
+}
+
+int serve_files_open_frames(ServeFiles *files, uint64_t *size)
+{
+    pthread_mutex_lock(&files->lock);
+    int fd = open_sized(files, files->location.name, size);
+    pthread_mutex_unlock(&files->lock);
+    return fd;
+}
+
+static int open_ranks(ServeFiles *files, uint64_t *size)
+{
+    *size = 0;
+    return files->location.alone ? -1 : open_sized(files, "ranks.csv", size);
+}
+
+int serve_files_open_ranks(ServeFiles *files, uint64_t *size)
+{
+    pthread_mutex_lock(&files->lock);
+    int fd = open_ranks(files, size);
+    pthread_mutex_unlock(&files->lock);
+    return fd;
+}
+
+/* Returns the size of ranks.csv; 0: there is none. */
+static int64_t find_ranks_bytes(ServeFiles *files)
+{
+    uint64_t size;
+    int fd = open_ranks(files, &size);
+    if (fd >= 0)
+        close(fd);
+    return (int64_t)size;
 }
 
 /* Copies a HEAD chunk (shapes and materials). A chunk of version 1, which has no zero byte after its text and lacks the
@@ -319,6 +350,7 @@ TalusStatus serve_files_write_status(ServeFiles *files, JsonOut *json)
     json_write_text(json, "message", report_error ? view.frames_error : view.run.message);
     json_write_int(json, "frames", count_frames(files));
     json_write_int(json, "bytes", (int64_t)find_valid_bytes(files));
+    json_write_int(json, "ranks", find_ranks_bytes(files));
     json_write_bool(json, "complete", files->frames && files->frames->complete);
     json_write_bool(json, "control", view.run.alive);
     json_write_int(json, "identity", files->identity);

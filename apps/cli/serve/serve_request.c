@@ -21,6 +21,7 @@ static const struct {
     [SERVE_INDEX] = {"/api/index", false},
     [SERVE_STEPS] = {"/api/steps", false},
     [SERVE_FRAMES] = {"/data/frames.talus", false},
+    [SERVE_RANKS] = {"/data/ranks.csv", false},
     [SERVE_FRAMES_HEAD] = {"/data/head", false},
     [SERVE_CONTROL] = {"/api/control", true},
 };

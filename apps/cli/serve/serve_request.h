@@ -36,6 +36,7 @@ typedef enum ServeRoute {
     SERVE_INDEX,       /* GET /api/index?from=N */
     SERVE_STEPS,       /* GET /api/steps?from=N&stride=N */
     SERVE_FRAMES,      /* GET /data/frames.talus */
+    SERVE_RANKS,       /* GET /data/ranks.csv */
     SERVE_FRAMES_HEAD, /* GET /data/head?from=N */
     SERVE_CONTROL,     /* POST /api/control */
     SERVE_ROUTES

@@ -1,6 +1,7 @@
 // What the parts of the viewer share: frames as they are shown, where they come from, and how they are seen.
 // docs/reference/frames.md describes the file.
 
+import type { OwnersTable } from "./data/owners";
 import type { StepsTable } from "./data/steps";
 
 export type Vec3 = [number, number, number];
@@ -57,6 +58,7 @@ export interface Frame {
   tag: Int32Array;
   fixed: Uint8Array;
   layer: Uint8Array;
+  rank: Int32Array | null;    // that computed the body; null: not known
   chains: Chains | null;      // null in lean frames
 }
 
@@ -78,6 +80,7 @@ export interface Source {
   readonly served: boolean;
   readonly frames: readonly FrameInfo[]; // grows while a run goes on
   readonly steps: StepsTable;            // grows as well
+  readonly owners: OwnersTable;          // of a served run on several ranks; else nothing is known
   readonly status: Status;
   load(index: number): Promise<Frame>;   // decodes from the nearest key frame; recent frames are kept
   glance(index: number): Promise<Frame>; // the same in passing: nothing is kept or read ahead for it
@@ -86,7 +89,7 @@ export interface Source {
   control(action: "pause" | "run" | "stop"): Promise<void>;
 }
 
-export type ColourBy = "speed" | "force" | "touching" | "id" | "layer" | "material" | "tag";
+export type ColourBy = "speed" | "force" | "touching" | "id" | "layer" | "material" | "tag" | "rank";
 export type Container = "shown" | "ghost" | "hidden";
 export type Axis = "x" | "y" | "z";
 export type ViewName = "home" | "front" | "side" | "top";

@@ -11,6 +11,7 @@
 #include "io/run/checkpoint.h"
 #include "io/run/compare.h"
 #include "io/text/csv.h"
+#include "io/text/text.h"
 #include "world/state.h"
 
 #include <stdarg.h>
@@ -22,8 +23,9 @@
 
 #define FRAMES_NAME "frames.talus"
 
-/* Tables of a run. The table of probes exists only if the run has probes, that of joints only if it has joints. */
-enum { STEPS, PROBES, JOINTS, TABLES };
+/* Tables of a run. The table of probes exists only if the run has probes, that of joints only if it has joints, that of
+ * ranks only if it has been on several. */
+enum { STEPS, PROBES, JOINTS, RANKS, TABLES };
 static const struct {
     const char *name, *header;
 } tables[TABLES] = {
@@ -45,6 +47,7 @@ static const struct {
         {"joints.csv",
          "time,step,joint,coordinate,speed,force_x,force_y,force_z,torque_x,torque_y,torque_z,effort,"
          "error\n"},
+    [RANKS] = {"ranks.csv", "time,step,rank,first,last\n"},
 };
 
 enum { ROW_BYTES = 2048 }; /* maximum size of a row of a table, with its NUL */
@@ -59,15 +62,17 @@ struct TalusOutput {
     TalusFramesWriter *frames;  /* writer of frames.talus, for the viewer */
     TalusFormatWriter **format; /* one per format */
     int format_count;
-    unsigned fields;        /* TalusSnapshotField bits that any of the formats needs */
-    TalusJointState *joint; /* states of all joints, work space of the table joints.csv */
-    TalusSnapshot snapshot; /* of the last frame; memory is reused */
+    unsigned fields;         /* TalusSnapshotField bits that any of the formats needs */
+    TalusJointState *joint;  /* states of all joints, work space of the table joints.csv */
+    TalusSnapshot snapshot;  /* of the last frame; memory is reused */
+    TalusOwnedBlocks *owned; /* [owned_count]: what the last rows of ranks.csv say */
+    int64_t owned_count;
 };
 
 /* Names of the files that every run may have; formats add others. */
 static const char *const own_names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
                                         "steps.csv",        "probes.csv",       "joints.csv",
-                                        "profile.html"};
+                                        "ranks.csv",        "profile.html"};
 enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
 
 /* ---- files of an earlier run ---- */
@@ -239,7 +244,7 @@ void talus_output_abandon(TalusOutput *output)
     for (int i = 0; i < TABLES; i++)
         talus_growing_close(&output->table[i]);
     talus_snapshot_free(&output->snapshot);
-    TALUS_RELEASE(output->format, output->joint, output->title, output->scene);
+    TALUS_RELEASE(output->format, output->joint, output->title, output->scene, output->owned);
     talus_manifest_clear(&output->files);
     talus_manifest_clear(&output->resumed);
     talus_dir_close(&output->dir);
@@ -351,9 +356,53 @@ static TalusStatus write_snapshot(TalusOutput *output, const TalusWorld *world)
     return status == TALUS_OK ? add_to_formats(output) : status;
 }
 
+/* Appends the rows of all owned blocks by one write, so that a reader sees all or none. */
+static TalusStatus write_owners(TalusOutput *output, const TalusWorld *world,
+                                const TalusOwnedBlocks *owned, int64_t count)
+{
+    const double time = talus_world_time(world);
+    TalusText rows = {0};
+    for (int64_t k = 0; k < count; k++) {
+        const uint64_t first = owned[k].first * BODY_GRAIN + 1;
+        talus_text_print(&rows, "%.17g,%lld,%lld,%llu,%llu\n", time,
+                         (long long)talus_world_steps(world), (long long)owned[k].rank,
+                         (unsigned long long)first,
+                         (unsigned long long)(first + owned[k].count * BODY_GRAIN - 1));
+    }
+    TalusStatus status = rows.status;
+    if (status == TALUS_OK && !output->table[RANKS].open)
+        status = create_table(output, RANKS);
+    TALUS_THEN(status, talus_growing_append(&output->table[RANKS], rows.bytes, rows.size));
+    talus_release(rows.bytes);
+    return status;
+}
+
+/* Appends to ranks.csv which rank owns which bodies, unless the last rows say the same. Nothing of a world on one rank, unless
+ * its directory has the table from ranks before. */
+static TalusStatus update_owners(TalusOutput *output, const TalusWorld *world)
+{
+    TalusOwnedBlocks *owned;
+    int64_t count;
+    if (!talus_world_is_dealt(world) && !output->table[RANKS].open)
+        return TALUS_OK;
+    TALUS_TRY(talus_ranks_gather_owners(world, &owned, &count));
+    const size_t bytes = (size_t)count * sizeof *owned;
+    if (!output || (count == output->owned_count &&
+                    (count == 0 || memcmp(owned, output->owned, bytes) == 0))) {
+        talus_release(owned);
+        return TALUS_OK;
+    }
+    talus_release(output->owned);
+    output->owned = owned;
+    output->owned_count = count;
+    return write_owners(output, world, owned, count);
+}
+
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
 {
     TalusSnapshot none = {0};
+    /* before the frame, so that whoever reads it finds its ranks */
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, update_owners(output, world)));
     double fields = output ? output->fields | frames_file_fields(output, world) : 0;
     fields = talus_comm_share(world->ranks.comm, fields);
     if (!(fields >= 0.0)) /* NaN: a rank has failed */

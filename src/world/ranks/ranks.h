@@ -270,6 +270,18 @@ TalusStatus talus_ranks_bring_held(const TalusWorld *world, TalusHeldImpulse **o
 TalusStatus talus_ranks_copy_with_halo(const TalusWorld *world, TalusWorld **copy);
 void talus_ranks_drop_copy(TalusWorld *copy);
 
+/* ---- owners.c ---- */
+/* Consecutive blocks of body numbers (talus_number_block) that one rank owns. */
+typedef struct TalusOwnedBlocks {
+    uint64_t first, count;
+    int64_t rank;
+} TalusOwnedBlocks;
+
+/* Sets *out on rank 0 to the blocks of all ranks that have bodies, in ascending order, in an array that the caller releases; on
+ * other ranks to NULL. All ranks call this together. */
+TalusStatus talus_ranks_gather_owners(const TalusWorld *world, TalusOwnedBlocks **out,
+                                      int64_t *count);
+
 /* ---- rest.c ---- */
 /* Replaces the array of numbers, from talus_alloc, by one with those of all ranks. */
 TalusStatus talus_ranks_gather_numbers(TalusComm *comm, uint64_t **number, int64_t *count);

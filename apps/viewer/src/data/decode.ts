@@ -213,6 +213,7 @@ export async function decodeFrame(bytes: Uint8Array, head: Head, before: Decoded
     force: (await arrays.floats(Name.force, arrays.bodies)) ?? new Float32Array(arrays.bodies),
     touching: touching && new Uint8Array(touching),
     ...kept,
+    rank: null,
     chains: await readChains(arrays, head, position, kept.fixed),
   };
   const decoded: Decoded = { frame, grid, turns, bytes: 0 };

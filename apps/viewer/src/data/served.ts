@@ -2,13 +2,14 @@
 
 import type { Frame, FrameInfo, RunState, Source, Status } from "../types";
 import type { HeadPlace } from "./file";
+import { OwnersTable } from "./owners";
 import type { RunJson } from "./source";
 import { StepsTable, type StepsJson } from "./steps";
 import { Store } from "./store";
 
 interface StatusJson {
   state: RunState; step: number; time: number; until: number | null; title?: string; scene?: string; steps_per_second: number | null;
-  message: string; frames: number; control: boolean; identity: number;
+  message: string; frames: number; ranks: number; control: boolean; identity: number;
 }
 interface IndexJson {
   frames: [number, number, number, number, number, number][]; heads: [number, number][]; count: number; identity: number;
@@ -32,18 +33,20 @@ async function askJson<T>(path: string, init: RequestInit = {}): Promise<T> {
   return (await answer.json()) as T;
 }
 
-async function readRange(offset: number, size: number): Promise<Uint8Array> {
-  const answer = await ask("/data/frames.talus", DATA_WITHIN, { headers: { Range: `bytes=${offset}-${offset + size - 1}` } });
-  if (answer.status !== 206) throw new Error(`frames: the server answers ${answer.status} where part of the file was asked for`);
+async function readPart(path: string, offset: number, size: number): Promise<Uint8Array> {
+  const answer = await ask(path, DATA_WITHIN, { headers: { Range: `bytes=${offset}-${offset + size - 1}` } });
+  if (answer.status !== 206) throw new Error(`${path}: the server answers ${answer.status} where part of the file was asked for`);
   let bytes: Uint8Array;
   try {
     bytes = new Uint8Array(await answer.arrayBuffer());
   } catch {
     throw new Error("the server broke off in the middle of an answer");
   }
-  if (bytes.length !== size) throw new Error(`frames: ${bytes.length} bytes came of the ${size} at ${offset}`);
+  if (bytes.length !== size) throw new Error(`${path}: ${bytes.length} bytes came of the ${size} at ${offset}`);
   return bytes;
 }
+
+const readRange = (offset: number, size: number) => readPart("/data/frames.talus", offset, size);
 
 // As the present version has it, whatever the file's.
 async function readHead(_place: HeadPlace, number: number): Promise<Uint8Array> {
@@ -57,6 +60,7 @@ export class ServedSource implements Source {
   readonly note: string;
   readonly producer: string;
   readonly steps = new StepsTable();
+  readonly owners = new OwnersTable();
   title: string;
   scene: string;
   status: Status = { state: "finished", step: 0, time: 0, until: 0, stepsPerSecond: 0, message: "", control: false };
@@ -139,14 +143,15 @@ export class ServedSource implements Source {
 
   async #lookOnce(): Promise<void> {
     try {
-      const was = JSON.stringify([this.status, this.frames.length, this.steps.rows, this.#identity]);
+      const was = JSON.stringify([this.status, this.frames.length, this.steps.rows, this.owners.bytes, this.#identity]);
       const status = await askJson<StatusJson>("/api/status");
       this.#take(status);
+      await this.#lookAtOwners(status.ranks ?? 0); // before the frames that they are about
       if (status.frames !== this.frames.length) await this.#lookAtIndex(status.frames);
       await this.#lookAtSteps();
       this.#failures = 0;
       this.#setTrouble(null);
-      if (was !== JSON.stringify([this.status, this.frames.length, this.steps.rows, this.#identity])) this.#tell();
+      if (was !== JSON.stringify([this.status, this.frames.length, this.steps.rows, this.owners.bytes, this.#identity])) this.#tell();
     } catch (error) {
       this.#failures++;
       this.#setTrouble(error instanceof Error ? error.message : String(error));
@@ -167,6 +172,12 @@ export class ServedSource implements Source {
   #forget(): void {
     this.#store.reset();
     this.steps.clear();
+    this.owners.clear();
+  }
+
+  async #lookAtOwners(bytes: number): Promise<void> {
+    if (bytes < this.owners.bytes) this.owners.clear();
+    if (bytes > this.owners.bytes) this.owners.append(await readPart("/data/ranks.csv", this.owners.bytes, bytes - this.owners.bytes));
   }
 
   async #lookAtIndex(count: number): Promise<void> {

@@ -3,6 +3,7 @@
 import type { FrameInfo, RunState, Source, Status } from "../types";
 import { fromBase64 } from "./base64";
 import { walk } from "./file";
+import { OwnersTable } from "./owners";
 import { ServedSource } from "./served";
 import { StepsTable, type StepsJson } from "./steps";
 import { Store } from "./store";
@@ -20,6 +21,7 @@ class EmbeddedSource implements Source {
   readonly note: string;
   readonly producer: string;
   readonly steps = new StepsTable();
+  readonly owners = new OwnersTable();
   readonly status: Status;
   #store: Store;
 

@@ -5,7 +5,7 @@ import { IDS, rgb, sequentialAt, type Theme } from "./palette";
 
 export const FIXED = -1; // the value of bodies that are not coloured: no value shown is negative
 
-export const isCategory = (by: ColourBy): boolean => by === "id" || by === "material" || by === "tag";
+export const isCategory = (by: ColourBy): boolean => by === "id" || by === "material" || by === "tag" || by === "rank";
 
 // The k-th smallest of values[0..n), which are put into another order.
 export function select(values: Float32Array, n: number, k: number): number {
@@ -71,6 +71,7 @@ export function colourValues(frame: Frame, by: ColourBy, out: Float32Array): voi
       for (let i = 0; i < n; i++) out[i] = (Math.imul(frame.id[i]!, 2654435761) + 1640572038) >>> 27;
       break;
     case "material": for (let i = 0; i < n; i++) out[i] = frame.material[i]! % 7; break;
+    case "rank": for (let i = 0; i < n; i++) out[i] = frame.rank && frame.rank[i]! >= 0 ? frame.rank[i]! % 7 : FIXED; break;
     case "tag": for (let i = 0; i < n; i++) out[i] = ((frame.tag[i]! % 7) + 7) % 7; break;
   }
   for (let i = 0; i < n; i++) if (frame.fixed[i]) out[i] = FIXED;

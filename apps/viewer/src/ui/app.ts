@@ -34,6 +34,7 @@ export class App {
   private frame: Frame | null = null;
   private steady: Steady;
   private first: FrameInfo | undefined; // of the run; another one is another run's
+  private ranked = false;
   private colourKey = ""; // of the colours that the engine has
   private firstCamera: number[] | null = null; // from the address, for the first frame
   private cameraMoved = false;
@@ -58,6 +59,7 @@ export class App {
     this.defaults = { ...DEFAULTS, panel: !narrow.matches };
     const address = readAddress(location.hash, this.defaults);
     this.state = address.state;
+    if (!this.offers(this.state.colour)) this.state.colour = this.defaults.colour;
     this.player = new Player(source, {
       shown: (frame) => this.shown(frame),
       changed: () => this.playingChanged(),
@@ -173,6 +175,7 @@ export class App {
   set(change: Partial<State>): void {
     const before = this.state;
     this.state = { ...before, ...change };
+    if (!this.offers(this.state.colour)) this.state.colour = before.colour;
     if (change.scaling === "fixed" && before.scaling !== "fixed" && this.engine.scale) {
       const { low, high } = this.engine.scale;
       Object.assign(this.state, { low, high });
@@ -192,7 +195,7 @@ export class App {
     this.host.classList.toggle("with-panel", state.panel);
     this.applyTheme();
     this.applyColour();
-    this.panel.update(state, this.engine.scale !== null, this.frame && !this.frame.chains ? LEAN : null);
+    this.panel.update(state, this.engine.scale !== null, this.frame && !this.frame.chains ? LEAN : null, this.source.owners.known);
     this.bar.setChoices(state.speed, state.loop, state.panel);
   }
 
@@ -208,8 +211,18 @@ export class App {
     this.drawLegend();
   }
 
+  // Ranks are known of runs on several alone.
+  private offers(colour: State["colour"]): boolean {
+    return colour !== "rank" || this.source.owners.known;
+  }
+
+  private setRanks(frame: Frame): void {
+    frame.rank = this.state.colour === "rank" ? this.source.owners.ranks(frame.time, frame.id, frame.count) : null;
+  }
+
   private applyColour(): void {
-    const scale = this.frame ? this.scaleFor(this.frame) : null, key = JSON.stringify([this.state.colour, scale]);
+    if (this.frame) this.setRanks(this.frame);
+    const scale = this.frame ? this.scaleFor(this.frame) : null, key = JSON.stringify([this.state.colour, scale, this.frame?.rank ? this.source.owners.bytes : 0]);
     if (key !== this.colourKey) this.engine.setColour(this.state.colour, scale);
     this.colourKey = key;
     this.drawLegend();
@@ -285,6 +298,7 @@ export class App {
     this.frame = frame;
     this.empty.hidden = true;
     this.steady.show(frame);
+    this.setRanks(frame);
     this.engine.show(frame);
     if (first) this.begin();
     else if (leanBefore !== lean(frame)) this.apply();
@@ -329,6 +343,8 @@ export class App {
     this.plots.refresh();
     this.player.grown();
     if (this.frame) void this.steady.grown();
+    if (this.frame && this.ranked !== this.source.owners.known) this.apply(); // ranks can be chosen, or no longer
+    this.ranked = this.source.owners.known;
     if (this.source.frames.length > 0) return;
     this.empty.hidden = false;
     this.empty.textContent = live ? "No frames yet: the picture appears with the first one that the run writes."

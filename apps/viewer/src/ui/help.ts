@@ -4,7 +4,7 @@ import { htmlElement } from "../../../look/dom";
 
 const KEYS: [string, string][] = [
   ["Space", "play, pause"], ["← →", "one frame back, on; with Shift ten"], ["Home End", "first, last frame"], ["+ −", "faster, slower"], ["L", "loop"],
-  ["1–7", "colour by speed, contact force, contacts, id, starting layer, material, tag"], ["C", "force chains"], ["G", "container: shown, ghost, hidden"],
+  ["1–8", "colour by speed, contact force, contacts, id, starting layer, material, tag, and rank where a run has several"], ["C", "force chains"], ["G", "container: shown, ghost, hidden"],
   ["X", "clip plane: off, x, y, z"], ["F", "fit all into the picture"], ["V", "views: home, front, side, top"], ["T", "theme: auto, light, dark"],
   ["S", "save a picture"], ["P", "plots"], ["B", "panel"], ["Escape", "let go of the body"], ["?", "this"],
 ];

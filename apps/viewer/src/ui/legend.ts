@@ -42,10 +42,11 @@ export class Legend {
   }
 
   private entries(by: ColourBy, frame: Frame): { label: string; hue: number }[] {
-    if (by !== "material" && by !== "tag") return [];
+    if (by !== "material" && by !== "tag" && by !== "rank") return [];
     const seen = new Set<number>(), values = frame[by];
-    for (let i = 0; i < frame.count && seen.size <= MOST; i++) if (!frame.fixed[i]) seen.add(values[i]!);
-    const label = (v: number): string => (by === "tag" ? String(v) : frame.head.materials[v]?.name ?? "");
+    if (!values) return [];
+    for (let i = 0; i < frame.count && seen.size <= MOST; i++) if (!frame.fixed[i] && (by !== "rank" || values[i]! >= 0)) seen.add(values[i]!);
+    const label = (v: number): string => (by !== "material" ? String(v) : frame.head.materials[v]?.name ?? "");
     return [...seen].sort((a, b) => a - b).map((v) => ({ label: label(v), hue: ((v % 7) + 7) % 7 }));
   }
 

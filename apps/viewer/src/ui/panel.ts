@@ -15,7 +15,7 @@ export interface PanelEvents {
 }
 
 export const COLOUR_LABELS: Record<State["colour"], string> = {
-  speed: "speed", force: "contact force", touching: "contacts", id: "id", layer: "starting layer", material: "material", tag: "tag",
+  speed: "speed", force: "contact force", touching: "contacts", id: "id", layer: "starting layer", material: "material", tag: "tag", rank: "rank",
 };
 
 function row(label: string, ...controls: HTMLElement[]): HTMLElement {
@@ -29,6 +29,7 @@ export class Panel {
   readonly node: HTMLElement;
   private shown: { [K in Shown]: Control<State[K]> };
   private contacts: HTMLOptionElement;
+  private ranks: HTMLOptionElement;
   private range: HTMLElement;
   private scaleRow: HTMLElement;
   private chainsNote = htmlElement("p", { class: "note" });
@@ -57,6 +58,7 @@ export class Panel {
       theme: choice("Theme", THEMES, state.theme, (theme) => set({ theme })),
     };
     this.contacts = shown.colour.node.querySelector<HTMLOptionElement>("option[value=touching]")!;
+    this.ranks = shown.colour.node.querySelector<HTMLOptionElement>("option[value=rank]")!;
     shown.scaling.node.title = "Steady: one for the whole run. Frame: its own values. Fixed: from and to as given.";
     this.range = htmlElement("span", { class: "range" }, shown.low.node, "to", shown.high.node);
     this.scaleRow = row("Scale", shown.scaling.node, shown.log.node, this.range);
@@ -83,10 +85,11 @@ export class Panel {
   }
 
   // Shows what was chosen, here or elsewhere.
-  update(state: State, scaled: boolean, chainsMissing: string | null): void {
+  update(state: State, scaled: boolean, chainsMissing: string | null, ranked: boolean): void {
     this.state = state;
     for (const name of Object.keys(this.shown) as Shown[]) (this.shown[name] as Control<unknown>).set(state[name]);
     this.contacts.disabled = chainsMissing !== null; // frames that lack chains lack these as well
+    this.ranks.hidden = this.ranks.disabled = !ranked;
     this.scaleRow.hidden = !scaled;
     this.range.hidden = state.scaling !== "fixed";
     this.shown.chains.set(state.chains && chainsMissing === null);
