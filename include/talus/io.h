@@ -66,14 +66,12 @@ typedef struct TalusOutputDef {
 TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusOutput **out);
 /* On several ranks talus_output_frame, talus_output_step, talus_output_checkpoint and talus_output_rescue are called by all
  * of them, by others than rank 0 with output NULL. */
-/* Appends a frame of the present state to frames.talus and to the files of all other formats. */
+/* Appends a frame of the present state to frames.talus and to the files of all other formats; before, on several ranks, to
+ * ranks.csv which rank owns which bodies, if that has changed. */
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world);
 /* Appends the rows of a step to steps.csv and, for each probe and joint, to probes.csv and joints.csv. */
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info);
-/* Appends to ranks.csv which rank owns which bodies, unless the last rows say the same; for a world on several ranks, or
- * one whose directory has the table from ranks before. All ranks call this together, others than 0 with output NULL. */
-TalusStatus talus_output_ranks(TalusOutput *output, const TalusWorld *world);
 /* Fails with TALUS_ERR_IO if another program removed, renamed or replaced the directory, frames.talus or a table. */
 TalusStatus talus_output_check(const TalusOutput *output);
 /* Does talus_output_check and flushes all rows and frames to the disk. */

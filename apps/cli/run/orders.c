@@ -23,16 +23,8 @@ TalusStatus run_write_rows(Run *run, TalusOutput *output, const TalusStepInfo *i
     return talus_output_step(output, run->world, info);
 }
 
-TalusStatus run_write_owners(Run *run, TalusOutput *output)
-{
-    order_parts(run, RUN_OWNERS);
-    return agree_parts(run, talus_output_ranks(output, run->world));
-}
-
 TalusStatus run_write_frame(Run *run, TalusOutput *output)
 {
-    TALUS_TRY(
-        run_write_owners(run, output)); /* first, so that whoever reads the frame finds them */
     order_parts(run, RUN_FRAME);
     return agree_parts(run, talus_output_frame(output, run->world));
 }
@@ -92,7 +84,6 @@ static void obey(Run *run, RunOrder order, const RunMakers *make)
     case RUN_STEP: (void)run_make_step(run, &info); break;
     case RUN_ROWS: (void)talus_output_step(NULL, run->world, NULL); break;
     case RUN_SAVE: (void)run_agree(run, talus_output_checkpoint(NULL, run->world, NULL)); break;
-    case RUN_OWNERS: (void)run_agree(run, talus_output_ranks(NULL, run->world)); break;
     case RUN_FRAME: (void)run_agree(run, talus_output_frame(NULL, run->world)); break;
     case RUN_HASH: (void)add_hashes(run); break;
     case RUN_POSITIONS: (void)run_agree(run, talus_positions_write(NULL, run->world)); break;

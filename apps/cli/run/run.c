@@ -553,8 +553,7 @@ static int run_to_end(Session *session)
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
     run_order(run, RUN_DIVIDE);
-    if (run_divide(run) != TALUS_OK ||
-        (session->output && run_write_owners(run, session->output) != TALUS_OK))
+    if (run_divide(run) != TALUS_OK)
         return fail_run(session);
     run->profiled = session->options.profile;
     if (run->profiled)

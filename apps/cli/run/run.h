@@ -110,7 +110,6 @@ typedef enum RunOrder {
     RUN_FRAME,
     RUN_HASH,
     RUN_POSITIONS,
-    RUN_OWNERS,
     RUN_SHARES
 } RunOrder;
 
@@ -144,8 +143,6 @@ void run_follow(Run *run, const RunMakers *make);
  * `note` as for talus_output_checkpoint. */
 TalusStatus run_write_rows(Run *run, TalusOutput *output, const TalusStepInfo *info);
 TalusStatus run_write_frame(Run *run, TalusOutput *output);
-/* The same: to ranks.csv, which rank owns which bodies, if that has changed. */
-TalusStatus run_write_owners(Run *run, TalusOutput *output);
 TalusStatus run_save(Run *run, TalusOutput *output, const char *note);
 /* The same for talus_output_rescue. */
 TalusStatus run_rescue(Run *run, TalusOutput *output, const char *note, char *path, size_t size);

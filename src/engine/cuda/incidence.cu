@@ -138,7 +138,7 @@ TalusStatus cu_fill_incidence(const CuDetect *d, const CuList *list)
                     d->bodies.mobility,
                     n->sphere_sphere,
                     n->sphere_sphere + n->sphere_fixed,
-                    n->contacts,
+                    (int)n->contacts,
                     list->problem_bodies,
                     d->count,
                     d->cell_bodies,

@@ -356,9 +356,53 @@ static TalusStatus write_snapshot(TalusOutput *output, const TalusWorld *world)
     return status == TALUS_OK ? add_to_formats(output) : status;
 }
 
+/* Appends the rows of all owned blocks by one write, so that a reader sees all or none. */
+static TalusStatus write_owners(TalusOutput *output, const TalusWorld *world,
+                                const TalusOwnedBlocks *owned, int64_t count)
+{
+    const double time = talus_world_time(world);
+    TalusText rows = {0};
+    for (int64_t k = 0; k < count; k++) {
+        const uint64_t first = owned[k].first * BODY_GRAIN + 1;
+        talus_text_print(&rows, "%.17g,%lld,%lld,%llu,%llu\n", time,
+                         (long long)talus_world_steps(world), (long long)owned[k].rank,
+                         (unsigned long long)first,
+                         (unsigned long long)(first + owned[k].count * BODY_GRAIN - 1));
+    }
+    TalusStatus status = rows.status;
+    if (status == TALUS_OK && !output->table[RANKS].open)
+        status = create_table(output, RANKS);
+    TALUS_THEN(status, talus_growing_append(&output->table[RANKS], rows.bytes, rows.size));
+    talus_release(rows.bytes);
+    return status;
+}
+
+/* Appends to ranks.csv which rank owns which bodies, unless the last rows say the same. Nothing of a world on one rank, unless
+ * its directory has the table from ranks before. */
+static TalusStatus update_owners(TalusOutput *output, const TalusWorld *world)
+{
+    TalusOwnedBlocks *owned;
+    int64_t count;
+    if (!talus_world_is_dealt(world) && !output->table[RANKS].open)
+        return TALUS_OK;
+    TALUS_TRY(talus_ranks_gather_owners(world, &owned, &count));
+    const size_t bytes = (size_t)count * sizeof *owned;
+    if (!output || (count == output->owned_count &&
+                    (count == 0 || memcmp(owned, output->owned, bytes) == 0))) {
+        talus_release(owned);
+        return TALUS_OK;
+    }
+    talus_release(output->owned);
+    output->owned = owned;
+    output->owned_count = count;
+    return write_owners(output, world, owned, count);
+}
+
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
 {
     TalusSnapshot none = {0};
+    /* before the frame, so that whoever reads it finds its ranks */
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, update_owners(output, world)));
     double fields = output ? output->fields | frames_file_fields(output, world) : 0;
     fields = talus_comm_share(world->ranks.comm, fields);
     if (!(fields >= 0.0)) /* NaN: a rank has failed */
@@ -481,45 +525,4 @@ TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
     for (int i = 0; i < joints; i++)
         TALUS_TRY(write_joint(output, info, &output->joint[i]));
     return TALUS_OK;
-}
-
-/* ---- ranks ---- */
-
-/* Appends the rows of all owned blocks by one write, so that a reader sees all or none. */
-static TalusStatus write_owners(TalusOutput *output, const TalusWorld *world,
-                                const TalusOwnedBlocks *owned, int64_t count)
-{
-    const double time = talus_world_time(world);
-    TalusText rows = {0};
-    for (int64_t k = 0; k < count; k++) {
-        const uint64_t first = owned[k].first * BODY_GRAIN + 1;
-        talus_text_print(&rows, "%.17g,%lld,%lld,%llu,%llu\n", time,
-                         (long long)talus_world_steps(world), (long long)owned[k].rank,
-                         (unsigned long long)first,
-                         (unsigned long long)(first + owned[k].count * BODY_GRAIN - 1));
-    }
-    TalusStatus status = rows.status;
-    if (status == TALUS_OK && !output->table[RANKS].open)
-        status = create_table(output, RANKS);
-    TALUS_THEN(status, talus_growing_append(&output->table[RANKS], rows.bytes, rows.size));
-    talus_release(rows.bytes);
-    return status;
-}
-
-TalusStatus talus_output_ranks(TalusOutput *output, const TalusWorld *world)
-{
-    TalusOwnedBlocks *owned;
-    int64_t count;
-    if (!talus_world_is_dealt(world) && (!output || !output->table[RANKS].open))
-        return TALUS_OK;
-    TALUS_TRY(talus_ranks_gather_owners(world, &owned, &count));
-    if (!output || (count == output->owned_count &&
-                    memcmp(owned, output->owned, (size_t)count * sizeof *owned) == 0)) {
-        talus_release(owned);
-        return TALUS_OK;
-    }
-    talus_release(output->owned);
-    output->owned = owned;
-    output->owned_count = count;
-    return write_owners(output, world, owned, count);
 }
