@@ -7,8 +7,8 @@
 
 #include <talus/joint.h>
 
-static const int grid[][2] = {{1, 1}, {2, 1}, {3, 1}};
-enum { RUNS = sizeof grid / sizeof *grid, STEPS = 4, LONG = 8 };
+static const RanksGrid grid = {3, {1, 2, 3}, {1, 1, 1}};
+enum { STEPS = 4, LONG = 8 };
 
 static const char *backend, *solver; /* of the worlds that are made */
 
@@ -19,34 +19,35 @@ static void set_def(TalusWorldDef *def)
     def->max_iterations = 60;
 }
 
-static void compare_on(const char *name, MakeWorldFn *make, ActFn *act, int least)
-{
-    CHECK(compare_ranks(name, make, act, STEPS, grid, RUNS).contacts > least);
-}
-
 /* Compares a world on all numbers of ranks, on both backends. */
-static void compare(const char *name, const char *by, MakeWorldFn *make, ActFn *act, int least)
+static void compare(const char *name, const char *by, MakeWorldFn *make)
 {
     static const char *const backends[] = {"cuda", "cuda-mixed"};
+    const RanksCase of = {.name = name, .make = make, .steps = STEPS, .grid = &grid};
     solver = by;
     for (int k = 0; k < 2; k++) {
         backend = backends[k];
-        compare_on(name, make, act, least);
+        CHECK(compare_ranks(&of).contacts > 100);
     }
 }
 
 /* ---- worlds ---- */
 
+/* Bodies so close together that they touch from the start, in a container. */
+static TalusStatus make_grains(TalusWorldDef *def, Grains grains, TalusWorld **world)
+{
+    set_def(def);
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_container(*world, HEAP_ACROSS * grains.spacing));
+    return add_grains(*world, &grains, NULL);
+}
+
 static TalusStatus make_spheres(TalusWorldDef *def, TalusWorld **world)
 {
-    const TalusShapeDef shape = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01};
-    int index;
-    set_def(def);
-    TalusStatus status = talus_world_create(def, world);
-    TALUS_THEN(status, add_container(*world, 0.0215 * ACROSS));
-    TALUS_THEN(status, talus_world_add_shape(*world, &shape, &index));
-    TALUS_THEN(status, add_lattice(*world, index, 0.0215, 0.01, 1.5));
-    return status;
+    Grains grains = heap_of_spheres(1.5);
+    grains.spacing = 0.0195;
+    grains.spread = 0.1;
+    return make_grains(def, grains, world);
 }
 
 static TalusStatus make_relaxed(TalusWorldDef *def, TalusWorld **world)
@@ -58,35 +59,26 @@ static TalusStatus make_relaxed(TalusWorldDef *def, TalusWorld **world)
 
 static TalusStatus make_boxes(TalusWorldDef *def, TalusWorld **world)
 {
-    const TalusShapeDef shape = {.kind = TALUS_SHAPE_BOX, .half = {0.008, 0.006, 0.005}};
-    int index;
-    set_def(def);
-    TalusStatus status = talus_world_create(def, world);
-    TALUS_THEN(status, add_container(*world, 0.0215 * ACROSS));
-    TALUS_THEN(status, talus_world_add_shape(*world, &shape, &index));
-    TALUS_THEN(status, add_lattice(*world, index, 0.0215, 0.0112, 1.5));
-    return status;
+    Grains grains = heap_of_spheres(1.5);
+    grains.shape = (TalusShapeDef){.kind = TALUS_SHAPE_BOX, .half = {0.008, 0.006, 0.005}};
+    grains.spacing = 0.018;
+    grains.spread = 0.0;
+    return make_grains(def, grains, world);
 }
 
-/* Bodies that fly apart, so that halos change and bodies are dealt anew; a wall is driven, and one body is pushed. */
+/* Bodies that fly apart, so that halos change and bodies are dealt anew. */
 static TalusStatus make_burst(TalusWorldDef *def, TalusWorld **world)
 {
-    const TalusShapeDef shape = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01};
-    int index;
-    set_def(def);
-    def->max_iterations = 4;
-    TalusStatus status = talus_world_create(def, world);
-    TALUS_THEN(status, add_container(*world, 0.03 * ACROSS));
-    TALUS_THEN(status, talus_world_add_shape(*world, &shape, &index));
-    TALUS_THEN(status, add_lattice(*world, index, 0.021, 0.01, 12.0));
+    const Grains grains = heap_of_spheres(12.0);
     const TalusProbeDef region = {
-        .kind = TALUS_PROBE_REGION, .name = "half", .hi = {0.015 * ACROSS, 1.0, 1.0}};
+        .kind = TALUS_PROBE_REGION, .name = "half", .hi = {0.1, 1.0, 1.0}};
     const TalusProbeDef body = {.kind = TALUS_PROBE_BODY, .name = "floor", .body = {1}};
-    TALUS_THEN(status, talus_world_add_probe(*world, &region, NULL));
-    TALUS_THEN(status, talus_world_add_probe(*world, &body, NULL));
-    return status;
+    TALUS_TRY(make_grains(def, grains, world));
+    TALUS_TRY(talus_world_add_probe(*world, &region, NULL));
+    return talus_world_add_probe(*world, &body, NULL);
 }
 
+/* A wall is driven, a body is pushed, another one removed. */
 static TalusStatus act_on_burst(TalusWorld *world, int k)
 {
     TalusDriveDef lift = talus_drive_def_default();
@@ -102,18 +94,21 @@ static TalusStatus act_on_burst(TalusWorld *world, int k)
 
 TEST(halos_and_owners_change)
 {
+    const RanksCase of = {
+        .name = "burst", .make = make_burst, .act = act_on_burst, .steps = LONG, .grid = &grid};
     NEEDS_CUDA();
     backend = "cuda";
     solver = "jacobi";
-    CHECK(compare_ranks("burst", make_burst, act_on_burst, LONG, grid, RUNS).bodies == BODIES + 4);
+    CHECK_INT(compare_ranks(&of).bodies, HEAP + 4);
 }
 
 TEST(a_world_is_divided_and_gathered)
 {
+    const RanksCase of = {.name = "parts", .make = make_burst, .steps = 3};
     NEEDS_CUDA();
     backend = "cuda";
     solver = "jacobi";
-    compare_parts("parts", make_burst, 1);
+    compare_parts(&of);
 }
 
 /* ---- refusals ---- */
@@ -186,21 +181,21 @@ TEST(what_is_refused_is_said)
 TEST(spheres_have_the_bits_of_one_rank)
 {
     NEEDS_CUDA();
-    compare("spheres", "apgd", make_spheres, NULL, 100);
-    compare("relaxed spheres", "apgd", make_relaxed, NULL, 100);
+    compare("spheres", "apgd", make_spheres);
+    compare("relaxed spheres", "apgd", make_relaxed);
 }
 
 TEST(boxes_have_the_bits_of_one_rank)
 {
     NEEDS_CUDA();
-    compare("boxes", "apgd", make_boxes, NULL, 100);
+    compare("boxes", "apgd", make_boxes);
 }
 
 TEST(other_solvers_give_the_bits_of_one_rank)
 {
     NEEDS_CUDA();
-    compare("spheres by jacobi", "jacobi", make_relaxed, NULL, 100);
-    compare("spheres by lbfgs-fb", "lbfgs-fb", make_relaxed, NULL, 100);
+    compare("spheres by jacobi", "jacobi", make_relaxed);
+    compare("spheres by lbfgs-fb", "lbfgs-fb", make_relaxed);
 }
 
 int main(void)
