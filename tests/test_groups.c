@@ -88,6 +88,7 @@ static double dot_of(const Contacts *c, TalusBodyNumbers numbers, TalusPool *poo
                               .blocks = c->count,
                               .bodies = BODIES,
                               .sphere_sphere = c->run_end[0],
+                              .list_end = {c->run_end[0], c->run_end[1]},
                               .sphere_fixed = c->run_end[1] - c->run_end[0],
                               .general = c->run_end[2] - c->run_end[1],
                               .pair = c->pair,
