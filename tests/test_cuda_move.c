@@ -50,7 +50,8 @@ static void step_along(TalusWorld *stays, TalusWorld *moves)
         REQUIRE_OK(talus_world_step(moves, &b));
         CHECK(!a.missed && !b.missed && b.solve.residual.rms <= b.tolerance);
         CHECK_INT(a.bodies, b.bodies);
-        CHECK(llabs(a.contacts - b.contacts) <= 4); /* of 120: corners of boxes at rest come and go */
+        CHECK(llabs(a.contacts - b.contacts) <=
+              4); /* of 120: corners of boxes at rest come and go */
         double energy = fabs(a.ledger.kinetic) + fabs(a.ledger.potential);
         CHECK_NEAR(a.ledger.kinetic, b.ledger.kinetic, 1e-8 * energy);
         CHECK_NEAR(a.ledger.potential, b.ledger.potential, 1e-8 * energy);
