@@ -586,13 +586,16 @@ TEST(pages_are_thinned_and_stores_are_not)
     set = (LabSet){.title = "long", .kind = "bench", .dir = "long", .complete = true};
     REQUIRE_OK(lab_set_open(&set, true));
     lab_set_add_table(&set, "a table", "a");
-    make_long_curve(lab_set_add_figure(&set, "a figure", "x", "y"));
+    LabFigure *figure = lab_set_add_figure(&set, "a figure", "x", "y");
+    make_long_curve(figure);
+    lab_figure_add(figure, "digits", (double[]){1234567, 1e-9 / 3}, (double[]){2.0 / 3, NAN}, 2);
     CHECK_OK(lab_store_write(&set));
     CHECK_OK(lab_page_write(&set));
     read = (LabSet){.title = "long", .dir = "long"};
     CHECK_OK(lab_store_read_shown(&read, &found));
     REQUIRE(found && read.figure_count == 1);
     CHECK_INT(read.figures[0]->curve[0].count, LONG);
+    CHECK(read.figures[0]->curve[1].y[0] == 2.0 / 3);
     REQUIRE_OK(talus_read_file("long/report.html", 1 << 24, &page, &size));
     const char *x = strstr(page, "\"wave\""), *end = x ? strchr(x, ']') : NULL;
     int commas = 0;
@@ -600,6 +603,7 @@ TEST(pages_are_thinned_and_stores_are_not)
     for (; x < end; x++)
         commas += *x == ',';
     CHECK(commas > LAB_SHOWN / 3 && commas <= LAB_SHOWN);
+    CHECK(strstr(page, "\"digits\",\n\"x\": [1234567,3.3333e-10],\n\"y\": [0.66667,null]"));
     talus_release(page);
     lab_set_clear(&set);
     lab_set_clear(&read);

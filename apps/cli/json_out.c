@@ -193,6 +193,20 @@ void json_write_reals(JsonOut *json, const char *key, const double *values, size
     json_close_array(json);
 }
 
+void json_write_plotted(JsonOut *json, const char *key, const double *values, size_t count)
+{
+    json_open_array(json, key);
+    for (size_t i = 0; i < count; i++) {
+        char text[32] = "null";
+        const bool whole = values[i] == floor(values[i]) && fabs(values[i]) < 1e15;
+        if (isfinite(values[i]))
+            snprintf(text, sizeof text, whole ? "%.0f" : "%.5g", values[i]);
+        append_text(json, i > 0 ? "," : "");
+        append_text(json, text);
+    }
+    json_close_array(json);
+}
+
 void json_write_ints(JsonOut *json, const char *key, const int *values, size_t count)
 {
     json_open_array(json, key);

@@ -49,6 +49,8 @@ void json_write_null(JsonOut *json, const char *key);
 
 /* Write `count` values as an array. */
 void json_write_reals(JsonOut *json, const char *key, const double *values, size_t count);
+/* The same for a plot, on which more than five digits do not show, in few bytes; whole numbers stay exact. */
+void json_write_plotted(JsonOut *json, const char *key, const double *values, size_t count);
 void json_write_ints(JsonOut *json, const char *key, const int *values, size_t count);
 
 #endif

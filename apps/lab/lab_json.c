@@ -177,17 +177,20 @@ static void put_tables(JsonOut *json, const LabSet *set)
     json_close_array(json);
 }
 
-static void put_curve(JsonOut *json, const LabCurve *curve)
+/* Writes a curve; `page`: for a plot. */
+static void put_curve(JsonOut *json, const LabCurve *curve, bool page)
 {
+    void (*write)(JsonOut *, const char *, const double *, size_t) =
+        page ? json_write_plotted : json_write_reals;
     json_open_object(json, NULL);
     json_write_text(json, "name", curve->name);
-    json_write_reals(json, "x", curve->x, (size_t)curve->count);
-    json_write_reals(json, "y", curve->y, (size_t)curve->count);
+    write(json, "x", curve->x, (size_t)curve->count);
+    write(json, "y", curve->y, (size_t)curve->count);
     json_close_object(json);
 }
 
-/* Writes a figure; `thin`: of long curves what a page shows. */
-static void put_figure(JsonOut *json, const LabFigure *figure, bool thin)
+/* Writes a figure; `page`: of its curves what a page shows. */
+static void put_figure(JsonOut *json, const LabFigure *figure, bool page)
 {
     json_open_object(json, NULL);
     json_write_text(json, "title", figure->title);
@@ -200,12 +203,12 @@ static void put_figure(JsonOut *json, const LabFigure *figure, bool thin)
     json_open_array(json, "curves");
     for (int i = 0; i < figure->curves; i++) {
         LabCurve shown;
-        if (thin && lab_curve_thin(figure, &figure->curve[i], &shown)) {
-            put_curve(json, &shown);
+        if (page && lab_curve_thin(figure, &figure->curve[i], &shown)) {
+            put_curve(json, &shown, page);
             free(shown.x);
             free(shown.y);
         } else {
-            put_curve(json, &figure->curve[i]);
+            put_curve(json, &figure->curve[i], page);
         }
     }
     json_close_array(json);
@@ -213,13 +216,13 @@ static void put_figure(JsonOut *json, const LabFigure *figure, bool thin)
 }
 
 /* Writes the figures with their curves under the key "figures"; nothing if there are none. */
-static void put_all_figures(JsonOut *json, const LabSet *set, bool thin)
+static void put_all_figures(JsonOut *json, const LabSet *set, bool page)
 {
     if (set->figure_count == 0)
         return;
     json_open_array(json, "figures");
     for (int i = 0; i < set->figure_count; i++)
-        put_figure(json, set->figures[i], thin);
+        put_figure(json, set->figures[i], page);
     json_close_array(json);
 }
 

@@ -83,6 +83,27 @@ void talus_slot_assign_id(TalusBodies *b, int slot)
     list_if_displaced(b, slot);
 }
 
+TalusStatus talus_ids_order(const TalusBodies *b, int32_t *slot, int32_t *row)
+{
+    TalusDisplaced *living;
+    int count = 0;
+    TALUS_TRY(TALUS_ALLOC(living, (size_t)b->counts.slots + 1, "order of ids"));
+    for (int i = 0; i < b->counts.slots; i++) {
+        row[i] = -1;
+        if (b->shape[i] >= 0)
+            living[count++] = (TalusDisplaced){.number = b->id[i], .slot = i};
+    }
+    if (count > 0)
+        qsort(living, (size_t)count, sizeof *living, compare_numbers);
+    for (int k = 0; k < count; k++) {
+        row[living[k].slot] = k;
+        if (slot)
+            slot[k] = living[k].slot;
+    }
+    talus_release(living);
+    return TALUS_OK;
+}
+
 void talus_ids_rollback(TalusBodies *b)
 {
     while (b->displaced_count > 0 &&

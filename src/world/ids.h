@@ -25,6 +25,9 @@ TalusStatus talus_slot_find(const TalusWorld *world, TalusBodyId id, int *slot);
 TalusStatus talus_ids_reserve(struct TalusBodies *bodies, int count, bool consecutive);
 /* Assigns the next id number to the body in `slot`. */
 void talus_slot_assign_id(struct TalusBodies *bodies, int slot);
+/* Orders the living bodies by ascending ids: slot[k] is the slot of the k-th, row[slot] its k; -1 for a dead slot. slot, row:
+ * [slots]; slot may be NULL. */
+TalusStatus talus_ids_order(const struct TalusBodies *bodies, int32_t *slot, int32_t *row);
 /* After a failed step has reset counts.created: drops the entries of `displaced` with numbers above it. */
 void talus_ids_rollback(struct TalusBodies *bodies);
 /* After loading: builds `displaced` from the ids of living bodies; fails if two of them have the same id. */

@@ -114,18 +114,6 @@ void talus_snapshot_free(TalusSnapshot *snapshot)
 
 /* ---- bodies of a whole world ---- */
 
-/* A body's number, and where it comes from: its slot, or its place among those of all ranks. */
-typedef struct Arrival {
-    uint64_t number;
-    int32_t at;
-} Arrival;
-
-static int compare_arrivals(const void *a, const void *b)
-{
-    const uint64_t x = ((const Arrival *)a)->number, y = ((const Arrival *)b)->number;
-    return (x > y) - (x < y);
-}
-
 /* True if the ids of living bodies ascend with slots, as long as no slot was used again. */
 static bool ids_ascend(const TalusBodies *b)
 {
@@ -140,22 +128,6 @@ static bool ids_ascend(const TalusBodies *b)
     return true;
 }
 
-/* Sets row[slot] of living bodies by their ids. */
-static TalusStatus sort_rows(const TalusBodies *b, int *row)
-{
-    Arrival *living;
-    int count = 0;
-    TALUS_TRY(TALUS_ALLOC(living, (size_t)b->counts.living + 1, "snapshot"));
-    for (int i = 0; i < b->counts.slots; i++)
-        if (b->shape[i] >= 0)
-            living[count++] = (Arrival){b->id[i], i};
-    qsort(living, (size_t)count, sizeof *living, compare_arrivals);
-    for (int k = 0; k < count; k++)
-        row[living[k].at] = k;
-    talus_release(living);
-    return TALUS_OK;
-}
-
 /* Allocates *rows, by slot: the row of each living body. NULL if rows are in the order of slots and no field needs it. */
 static TalusStatus find_rows(const TalusWorld *world, unsigned fields, int **rows)
 {
@@ -164,7 +136,7 @@ static TalusStatus find_rows(const TalusWorld *world, unsigned fields, int **row
     if (ascend && !(fields & TALUS_SNAPSHOT_FORCE))
         return TALUS_OK;
     TALUS_TRY(talus_living_indices(world, rows));
-    return ascend ? TALUS_OK : sort_rows(&world->bodies, *rows);
+    return ascend ? TALUS_OK : talus_ids_order(&world->bodies, NULL, *rows);
 }
 
 /* A body as it comes to rank 0. */
@@ -283,6 +255,18 @@ static void fill_bodies(const void *context, int64_t first, int64_t count, void 
         body[k].force = own->force[i];
         body[k].touching = own->touching[i];
     }
+}
+
+/* A body's number, and its place among the bodies as they come. */
+typedef struct Arrival {
+    uint64_t number;
+    int32_t at;
+} Arrival;
+
+static int compare_arrivals(const void *a, const void *b)
+{
+    const uint64_t x = ((const Arrival *)a)->number, y = ((const Arrival *)b)->number;
+    return (x > y) - (x < y);
 }
 
 /* What rank 0 receives. */

@@ -11,17 +11,6 @@
 
 /* ---- a whole world ---- */
 
-typedef struct NumberedSlot {
-    uint64_t id;
-    int32_t slot;
-} NumberedSlot;
-
-static int compare_ids(const void *a, const void *b)
-{
-    const uint64_t x = ((const NumberedSlot *)a)->id, y = ((const NumberedSlot *)b)->id;
-    return (x > y) - (x < y);
-}
-
 /* True if all slots have bodies, by ascending ids. */
 static bool is_in_order(const TalusBodies *b)
 {
@@ -31,29 +20,14 @@ static bool is_in_order(const TalusBodies *b)
     return ordered;
 }
 
-/* Sets rows->slot and rows->row by the ids of the living bodies. */
+/* Sets rows->slot and rows->row. */
 static TalusStatus sort_slots(TalusRows *rows)
 {
     const TalusBodies *b = &rows->world->bodies;
     const size_t slots = (size_t)b->counts.slots;
-    NumberedSlot *living = NULL;
-    int count = 0;
-    TalusStatus status = TALUS_ALLOC(living, slots + 1, "saved state");
-    TALUS_THEN(status, TALUS_ALLOC(rows->slot, slots + 1, "saved state"));
-    TALUS_THEN(status, TALUS_ALLOC(rows->row, slots + 1, "saved state"));
-    for (int i = 0; status == TALUS_OK && i < b->counts.slots; i++) {
-        rows->row[i] = -1;
-        if (b->shape[i] >= 0)
-            living[count++] = (NumberedSlot){b->id[i], i};
-    }
-    if (count > 0)
-        qsort(living, (size_t)count, sizeof *living, compare_ids);
-    for (int k = 0; k < count; k++) {
-        rows->slot[k] = living[k].slot;
-        rows->row[living[k].slot] = k;
-    }
-    talus_release(living);
-    return status;
+    TALUS_TRY(TALUS_ALLOC(rows->slot, slots + 1, "saved state"));
+    TALUS_TRY(TALUS_ALLOC(rows->row, slots + 1, "saved state"));
+    return talus_ids_order(b, rows->slot, rows->row);
 }
 
 /* ---- a world on several ranks ---- */
