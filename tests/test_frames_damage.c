@@ -462,11 +462,11 @@ TEST(a_wrong_index_is_not_needed)
 TEST(other_files_are_refused)
 {
     TalusFrames *frames;
-    static const char later[] = "TALUSFRM\4\0\0\0\0\0\0\0";
+    static const char later[] = "TALUSFRM\5\0\0\0\0\0\0\0";
     write_bytes("later.talus", later, 16);
     CHECK(talus_frames_open("later.talus", &frames) == TALUS_ERR_FORMAT);
     CHECK_STR(talus_error(),
-              "later.talus: has format version 4, this program reads versions 1 to 3");
+              "later.talus: has format version 5, this program reads versions 1 to 4");
     write_bytes("text.talus", "Talus", 5);
     CHECK(talus_frames_open("text.talus", &frames) == TALUS_ERR_FORMAT);
     CHECK_STR(talus_error(), "text.talus: is not a Talus frames file");

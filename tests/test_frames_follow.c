@@ -159,7 +159,7 @@ TEST(no_frames_file)
         const char *bytes;
         size_t size;
     } bad[] = {{"TALUSFRX\1\0\0\0\0\0\0\0", 16},
-               {"TALUSFRM\4\0\0\0\0\0\0\0", 16},
+               {"TALUSFRM\5\0\0\0\0\0\0\0", 16},
                {"TALUSFRM\0\0\0\0\0\0\0\0", 16}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         File file = {0}, good = make_file();

@@ -127,7 +127,7 @@ typedef struct TalusFrames TalusFrames;
 typedef struct TalusFrameInfo {
     double time;
     int64_t step;
-    uint64_t offset, size; /* of the frame's chunk in the file */
+    uint64_t offset, size; /* of the frame's chunks in the file */
     int64_t bodies;
     bool key; /* true if the frame is stored without reference to an earlier one */
 } TalusFrameInfo;

@@ -73,6 +73,37 @@ async function roundTrips() {
   equal("lean", [lean.velocity, lean.touching, lean.chains, lean.speed.length], [null, null, null, lean.count]);
 }
 
+// Lean frames of version 4: bodies in parts, by blocks of their numbers.
+async function parts() {
+  const all = mixed(24), ids = [...new Set(all.flatMap((f) => f.bodies.map((b) => b.id)))].sort((a, b) => a - b), lean = { ...HEAD, detail: "lean" };
+  const spread = (b) => ({ ...b, id: ids.indexOf(b.id) + 1 + 2 ** 18 * Math.floor(ids.indexOf(b.id) / 7) ** 2 });
+  const frames = all.map((f) => ({ ...f, bodies: f.bodies.map(spread).sort((a, b) => a.id - b.id), chains: [] }));
+  const place = (b) => b.at.map((q) => Math.fround(q * HEAD.quantum));
+  for (const deflated of [true, false]) {
+    const bytes = file(lean, frames, { deflated, version: 4 }), store = storeOf(bytes), rand = random(6);
+    equal("frames in parts", store.frames.map((f) => [f.time, f.key, f.bodies]), frames.map((f, k) => [f.time, k % 16 === 0, f.bodies.length]));
+    check("there are parts", Buffer.from(bytes.buffer).toString("latin1").split("TCHKPART").length > 3 * frames.length);
+    for (const k of [...frames.keys(), ...Array.from(frames.keys()).sort(() => rand() - 0.5)]) {
+      const f = await store.load(k), { bodies } = frames[k], what = `frame ${k} in parts`;
+      equal(`${what}: counts`, [f.count, f.contacts, f.chains, f.velocity], [bodies.length, frames[k].contacts, null, null]);
+      for (const name of ["id", "shape", "material", "tag", "fixed", "layer", "radius", "force"]) equal(`${what}: ${name}`, Array.from(f[name]), bodies.map((b) => b[name]));
+      equal(`${what}: position`, Array.from(f.position), bodies.flatMap(place));
+      bodies.forEach((b, row) => {
+        const q = HEAD.shapes[b.shape].kind === "sphere" ? [1, 0, 0, 0] : b.turn, n = Math.hypot(...q);
+        check(`${what}: orientation of row ${row}`, q.every((v, c) => Math.abs(v / n - f.orientation[4 * row + c]) < 1e-6));
+      });
+    }
+  }
+  const bytes = file(lean, frames, { version: 4 }), { frames: places, heads } = walk(bytes), head = await parseHead(openChunk(bytes.subarray(heads[0].offset)).payload);
+  for (let size = 16; size < bytes.length; size += 197) equal(`parts cut to ${size}`, walk(bytes.subarray(0, size)).frames.length, places.filter((p) => p.offset + p.size <= size).length);
+  const first = bytes.slice(places[0].offset, places[0].offset + places[0].size), part = openChunk(first).size;
+  await refused("a frame without its first part", () => decodeFrame(first.subarray(part), head, null), /parts with \d+ bodies; \d+ with \d+ are there/);
+  await refused("a part twice", () => decodeFrame(new Uint8Array(Buffer.concat([first.subarray(0, part), first])), head, null), /part \d+ after part/);
+  await refused("parts without a frame", () => decodeFrame(first.subarray(0, part), head, null), /chunk of 0 bytes/);
+  const next = bytes.slice(places[1].offset, places[1].offset + places[1].size);
+  await refused("the part of another frame", () => decodeFrame(new Uint8Array(Buffer.concat([first.subarray(0, part), next.subarray(openChunk(next).size)])), head, null), /part of one frame/);
+}
+
 async function sharing() {
   const [first] = mixed(1), frames = Array.from({ length: 33 }, (_, k) => ({ ...first, time: k, bodies: first.bodies.map((b) => ({ ...b, at: b.at.map((v) => v + k) })) }));
   const store = storeOf(file(HEAD, frames)), a = await store.load(15), b = await store.load(16), c = await store.load(20);
@@ -87,7 +118,7 @@ async function damage() {
     if (size < 16) await refused(`file of ${size} bytes`, () => walk(bytes.subarray(0, size)), /TALUSFRM/);
     else equal(`file cut to ${size}`, walk(bytes.subarray(0, size)).frames.length, places.filter((p) => p.offset + p.size <= size).length);
   }
-  for (const v of [1, 2, 4]) await refused("another version", () => walk(Uint8Array.from(bytes, (b, k) => (k === 8 ? v : b))), new RegExp(`version ${v}`));
+  for (const v of [1, 2, 5]) await refused("another version", () => walk(Uint8Array.from(bytes, (b, k) => (k === 8 ? v : b))), new RegExp(`version ${v}`));
 
   // Any changed byte is seen by the CRC.
   const { offset, size } = places[0], before = await decodeFrame(bytes.subarray(offset, offset + size), head, null);
@@ -249,6 +280,7 @@ function scales() {
 }
 
 await roundTrips();
+await parts();
 await sharing();
 await claims(await damage());
 await heads();

@@ -86,7 +86,8 @@ function numberSteps(bodies, before) {
   });
 }
 
-export function framePayload(head, frame, before, deflated = true, version = 3) {
+// The last: what the payload says of contacts and of its part, or of how many parts there are.
+export function framePayload(head, frame, before, deflated = true, version = 3, { contacts = frame.contacts, part = 0 } = {}) {
   const { bodies, chains = [] } = frame, lean = head.detail === "lean";
   const old = new Map((before?.bodies ?? []).map((b) => [b.id, b]));
   const was = (b) => old.get(b.id), fresh = before ? bodies.filter((b) => !was(b)) : bodies;
@@ -105,9 +106,24 @@ export function framePayload(head, frame, before, deflated = true, version = 3) 
     walls.length > 0 && ints(18, 3, walls.flatMap((c) => c.point)),
     rawArray({ name: 99, type: 1, components: 1, width: 1, words: [1, 2, 3] }), // a name from the future
   ].filter(Boolean);
+  return Buffer.concat([countsOf(bodies.length, contacts, arrays.length, part), ...arrays]);
+}
+
+// The first bytes of a payload: bodies, contacts, arrays, and a part's number or how many there are.
+function countsOf(...numbers) {
   const counts = Buffer.alloc(16);
-  [bodies.length, frame.contacts, arrays.length].forEach((v, k) => counts.writeUInt32LE(v, 4 * k));
-  return Buffer.concat([counts, ...arrays]);
+  numbers.forEach((v, k) => counts.writeUInt32LE(v, 4 * k));
+  return counts;
+}
+
+const partOf = ({ id }) => Math.floor((id - 1) / 2 ** 18);
+
+// The chunks of a frame in parts: bodies, by ascending ids, in blocks of 2^18 numbers, and the frame's own chunk behind them.
+function partChunks(head, frame, before, deflated, about) {
+  const numbers = [...new Set(frame.bodies.map(partOf))];
+  const only = (f, part) => f && { ...f, bodies: f.bodies.filter((b) => partOf(b) === part), chains: [] };
+  return [...numbers.map((part) => chunk("PART", framePayload(head, only(frame, part), only(before, part), deflated, 4, { contacts: 0, part }), about)),
+    chunk("FRAM", countsOf(frame.bodies.length, frame.contacts, 0, numbers.length), about)];
 }
 
 export const headOf = (head, deflated = true) => headPayload(head, (name, type, components, values) =>
@@ -117,9 +133,11 @@ export const headOf = (head, deflated = true) => headPayload(head, (name, type, 
 export function file(head, frames, { every = 16, deflated = true, version = 3 } = {}) {
   const start = Buffer.alloc(16);
   start.write("TALUSFRM", 0, "latin1");
-  start.writeUInt32LE(3, 8);
+  start.writeUInt32LE(Math.max(3, version), 8);
+  const chunksOf = (f, before, about) => version > 3 && head.detail === "lean" ? partChunks(head, f, before, deflated, about)
+    : [chunk("FRAM", framePayload(head, f, before, deflated, version), about)];
   return new Uint8Array(Buffer.concat([start, chunk("HEAD", headOf(head, deflated)), chunk("WHAT", Buffer.from("a kind from the future")),
-    ...frames.map((f, k) => chunk("FRAM", framePayload(head, f, k % every === 0 ? null : frames[k - 1], deflated, version), { time: f.time, step: f.step, key: k % every === 0 }))]));
+    ...frames.flatMap((f, k) => chunksOf(f, k % every === 0 ? null : frames[k - 1], { time: f.time, step: f.step, key: k % every === 0 }))]));
 }
 
 export const HEAD = {

@@ -18,14 +18,23 @@
 #define TALUS_FRAMES_END "TALUSEND"
 
 enum {
-    TALUS_FRAMES_VERSION = 3,    /* 1 has no figures in heads; 1 and 2 have slots in place of ids */
-    TALUS_FRAMES_KEY_EVERY = 16, /* at least frames 0, 16, 32, ... of a file are key frames */
-    TALUS_FRAMES_PER_BYTE = 8,   /* maximum of bodies and chains per byte of payload */
+    /* 1 has no figures in heads; 1 and 2 have slots in place of ids; 1 to 3 have no parts */
+    TALUS_FRAMES_VERSION = 4,
+    TALUS_FRAMES_PARTS_SINCE = 4, /* the first version with frames in parts */
+    TALUS_FRAMES_PART = 1 << 18,  /* numbers of bodies in a part */
+    TALUS_FRAMES_KEY_EVERY = 16,  /* at least frames 0, 16, 32, ... of a file are key frames */
+    TALUS_FRAMES_PER_BYTE = 8,    /* maximum of bodies and chains per byte of payload */
     TALUS_FRAMES_HEAD_JSON_MAX = 1 << 26, /* maximum bytes of a HEAD's JSON */
     TALUS_FRAMES_HEAD_MAX = 1 << 28,      /* maximum bytes of a HEAD */
     TALUS_FIGURE_PER_BYTE = 8, /* maximum of vertices, triangles, edges, pieces per HEAD byte */
     TALUS_FRAMES_COUNT_MAX = INT32_MAX / 4 /* bodies or chains: an int must count 4 numbers each */
 };
+
+/* Returns the number of the part that a body is in, if its frame is in parts. */
+static inline uint64_t talus_frame_part_of(TalusBodyId id)
+{
+    return (id.number - 1) / TALUS_FRAMES_PART;
+}
 
 /* ---- chunks ---- */
 
@@ -35,6 +44,7 @@ enum {
 #define TALUS_CHUNK_MAGIC TALUS_CHUNK_WORD('T', 'C', 'H', 'K')
 #define TALUS_CHUNK_HEAD TALUS_CHUNK_WORD('H', 'E', 'A', 'D')
 #define TALUS_CHUNK_FRAME TALUS_CHUNK_WORD('F', 'R', 'A', 'M')
+#define TALUS_CHUNK_PART TALUS_CHUNK_WORD('P', 'A', 'R', 'T')
 #define TALUS_CHUNK_INDEX TALUS_CHUNK_WORD('I', 'N', 'D', 'X')
 
 enum { TALUS_CHUNK_KEY = 1 }; /* flag of a key frame, stored without reference to another */
@@ -45,7 +55,7 @@ typedef struct TalusFileHead {
     uint32_t version, zero;
 } TalusFileHead;
 
-/* Header of a chunk: a HEAD, a frame or the index. time, step and flags are 0 unless it is a frame. */
+/* Header of a chunk: a HEAD, a frame, a part of one or the index. time, step and flags are 0 in a HEAD and in the index. */
 typedef struct TalusChunk {
     uint32_t magic, kind;
     uint64_t size; /* bytes of the payload, without padding */
@@ -54,18 +64,21 @@ typedef struct TalusChunk {
     uint32_t flags, crc; /* crc: talus_chunk_crc */
 } TalusChunk;
 
-/* First bytes of a frame's payload: the numbers of bodies, of contacts and of arrays. All contacts of the step count,
- * though a full frame stores only those that are chains, and a lean frame none. */
+/* First bytes of the payload of a frame or of a part: the numbers of bodies, of contacts and of arrays. All contacts of the
+ * step count, though a full frame stores only those that are chains, and a lean frame none. A frame in parts, which comes
+ * right behind them, counts the bodies of all parts and has no arrays. */
 typedef struct TalusFrameHead {
-    uint32_t bodies, contacts, arrays, zero;
+    uint32_t bodies, contacts, arrays; /* contacts: 0 in a part */
+    uint32_t
+        part; /* of a part its number; of a frame how many parts it has, 0: it is not in parts */
 } TalusFrameHead;
 
-/* Row of the index: a frame and its location in the file. */
+/* Row of the index: a frame, with its parts, and its location in the file. */
 typedef struct TalusIndexRow {
     uint64_t offset;
     double time;
     int64_t step;
-    uint64_t size; /* bytes in the file, with header and padding */
+    uint64_t size; /* bytes in the file, with headers and padding */
     uint32_t flags, bodies;
 } TalusIndexRow;
 
@@ -255,6 +268,13 @@ typedef struct TalusFrameState {
 /* Sets the number of bodies and allocates the arrays; their values are not set. */
 TalusStatus talus_frame_state_resize(TalusFrameState *state, int count);
 void talus_frame_state_clear(TalusFrameState *state);
+/* Returns the rows [first, first + count) of a state, in its memory. */
+TalusFrameState talus_frame_state_rows(const TalusFrameState *state, int first, int count);
+/* Copies a state, memory included; `out` is cleared on failure. */
+TalusStatus talus_frame_state_copy(const TalusFrameState *state, TalusFrameState *out);
+/* Returns the rows of the bodies of part `part` in a state whose parts ascend, and moves *row behind them. *row must not be
+ * behind the first of them. */
+TalusFrameState talus_frame_state_part(const TalusFrameState *state, uint64_t part, int *row);
 /* Returns the largest id number of a body, 0 without bodies; in the next frame, bodies with larger numbers are new. */
 uint64_t talus_frame_largest_number(const TalusFrameState *state);
 /* Finds body `id` in the previous frame: sets *match to its row, or to -1 if its number is above `newest`, the largest
@@ -397,6 +417,12 @@ void talus_frame_encoder_clear(TalusFrameEncoder *encoder);
  * then. */
 TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead *head,
                                const TalusSnapshot *snapshot, bool *key);
+/* The same for a PART chunk; the snapshot has the bodies of this part alone, `before` those of the frame before. */
+TalusStatus talus_frame_encode_part(TalusFrameEncoder *encoder, const TalusFramesHead *head,
+                                    const TalusSnapshot *snapshot, uint64_t part, bool *key);
+/* Makes the FRAM chunk behind the parts of a lean frame with these bodies and contacts. */
+TalusStatus talus_frame_encode_end(TalusPacker *packer, const TalusSnapshot *snapshot, int parts,
+                                   bool key);
 /* Exchanges `now` and `before`, so that the frame encoded last is the previous one. Call it once the chunk is in the
  * file. */
 void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
@@ -417,6 +443,25 @@ TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead
                                const TalusChunk *chunk, const unsigned char *payload,
                                const TalusFrameState *before, TalusFrameState *now,
                                TalusSnapshot *snapshot);
+
+/* A frame in parts, while these are decoded one after the other. */
+typedef struct TalusFrameParts {
+    const TalusFrameState *before; /* the whole previous frame; NULL in a key frame */
+    TalusFrameState *now;          /* the whole frame, of the size of all parts together */
+    TalusSnapshot *snapshot;       /* the same; NULL: none is asked for */
+    int row, before_row;           /* behind the parts decoded so far */
+    int64_t next;                  /* the least number of the next part */
+} TalusFrameParts;
+
+/* Allocates the snapshot of a frame in parts, if there is one. */
+TalusStatus talus_frame_parts_begin(TalusFrameParts *parts, const TalusFramesHead *head);
+/* Decodes the payload of a PART chunk into the rows behind the parts before it. */
+TalusStatus talus_frame_parts_decode(TalusFrameParts *parts, TalusFrameDecoder *decoder,
+                                     const TalusFramesHead *head, const TalusChunk *chunk,
+                                     const unsigned char *payload);
+/* Checks that these `count` parts are all, and takes time, step and contacts from the FRAM chunk behind them. */
+TalusStatus talus_frame_parts_end(const TalusFrameParts *parts, const TalusChunk *chunk,
+                                  const unsigned char *payload, int count);
 
 /* Returns the head of the last frame written; NULL before the first frame. */
 const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer);
@@ -464,6 +509,7 @@ struct TalusFrames {
     TalusFrameDecoder decoder;
     TalusFrameState state[2]; /* state[newest] is frame `decoded` */
     int newest, decoded;      /* newest: 0 or 1; decoded: -1: none */
+    bool in_parts;            /* frame `decoded` is in parts */
     bool before_valid;        /* state[!newest] is frame decoded - 1; false after a key frame */
     unsigned char *payload;   /* of the last chunk read */
 };
@@ -485,6 +531,8 @@ TalusStatus talus_frames_read_bytes(const TalusFrames *frames, uint64_t offset, 
  * wrong. */
 TalusStatus talus_frames_read_chunk(TalusFrames *frames, uint64_t offset, uint32_t kind,
                                     TalusChunk *chunk);
+/* Reads a chunk of a frame: a part of it or the FRAM chunk. */
+TalusStatus talus_frames_read_frame_chunk(TalusFrames *frames, uint64_t offset, TalusChunk *chunk);
 /* Reads the head of frame `index` into `loaded`, unless `loaded` has it already. */
 TalusStatus talus_frames_load_head(TalusFrames *frames, int index);
 /* Decodes frame `index` into state[newest] and `snapshot` (may be NULL). First decodes the frames that it depends on

@@ -193,12 +193,11 @@ static TalusStatus unpack_orientations(TalusFrameDecoder *d, const TalusFramesHe
     return TALUS_OK;
 }
 
-/* Reads all of the quantised frame `now`. `before` is NULL in a key frame. */
+/* Reads all of the quantised frame `now`, which has room for its bodies. `before` is NULL in a key frame. */
 static TalusStatus unpack_state(TalusFrameDecoder *d, const TalusFramesHead *head,
                                 const TalusFrameState *before, TalusFrameState *now)
 {
-    int n = (int)d->unpacker.head.bodies;
-    TALUS_TRY(talus_frame_state_resize(now, n));
+    int n = now->count;
     TALUS_TRY(reserve_values(d, 4 * (size_t)n));
     TALUS_TRY(TALUS_GROW(d->match, (size_t)n, 0, "frame"));
     bool slots = d->unpacker.array[TALUS_ARRAY_INDEX].head.tuples > 0;
@@ -354,19 +353,33 @@ static TalusStatus count_chains(const TalusFrameDecoder *d, uint64_t payload, in
     return TALUS_OK;
 }
 
+/* Allocates a snapshot of this frame. */
+static TalusStatus open_snapshot(const TalusFramesHead *head, int bodies, int chains,
+                                 TalusSnapshot *s)
+{
+    const unsigned fields = TALUS_SNAPSHOT_LAYER | talus_frame_fields(head->lean);
+    TALUS_TRY(talus_snapshot_resize(s, fields, bodies, chains));
+    s->length = head->step;
+    return TALUS_OK;
+}
+
+/* Sets what the headers of a frame say. */
+static void set_moment(TalusSnapshot *s, const TalusChunk *chunk, uint32_t contacts)
+{
+    s->time = chunk->time;
+    s->step = chunk->step;
+    s->contact_total = contacts;
+}
+
 /* Fills a snapshot from the quantised frame `now` and from the arrays of motion and chains. */
 static TalusStatus fill_snapshot(TalusFrameDecoder *d, const TalusFramesHead *head,
                                  const TalusChunk *chunk, const TalusFrameState *now,
                                  TalusSnapshot *s)
 {
     int chains = 0;
-    unsigned fields = TALUS_SNAPSHOT_LAYER | talus_frame_fields(head->lean);
     TALUS_TRY(count_chains(d, chunk->size, &chains));
-    TALUS_TRY(talus_snapshot_resize(s, fields, now->count, head->lean ? 0 : chains));
-    s->time = chunk->time;
-    s->step = chunk->step;
-    s->length = head->step;
-    s->contact_total = d->unpacker.head.contacts;
+    TALUS_TRY(open_snapshot(head, now->count, head->lean ? 0 : chains, s));
+    set_moment(s, chunk, d->unpacker.head.contacts);
     fill_bodies(head, now, s);
     TALUS_TRY(unpack_motion(d, head->lean, s));
     return head->lean ? TALUS_OK : unpack_chains(d, head, s);
@@ -379,6 +392,7 @@ TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead
 {
     bool key = chunk->flags & TALUS_CHUNK_KEY;
     TALUS_TRY(talus_unpacker_locate_frame_arrays(&decoder->unpacker, payload, chunk->size));
+    TALUS_TRY(talus_frame_state_resize(now, (int)decoder->unpacker.head.bodies));
     TALUS_TRY(unpack_state(decoder, head, key ? NULL : before, now));
     if (!snapshot)
         return TALUS_OK;
@@ -386,4 +400,92 @@ TalusStatus talus_frame_decode(TalusFrameDecoder *decoder, const TalusFramesHead
     if (status != TALUS_OK)
         talus_snapshot_free(snapshot);
     return status;
+}
+
+/* ---- frames in parts ---- */
+
+TalusStatus talus_frame_parts_begin(TalusFrameParts *parts, const TalusFramesHead *head)
+{
+    if (!head->lean)
+        return talus_fail(TALUS_ERR_FORMAT, "is in parts; expected of lean frames alone");
+    return parts->snapshot ? open_snapshot(head, parts->now->count, 0, parts->snapshot) : TALUS_OK;
+}
+
+/* Returns the rows [first, first + count) of a lean snapshot, in its memory. */
+static TalusSnapshot snapshot_rows(const TalusSnapshot *s, int first, int count)
+{
+    TalusSnapshot rows = *s;
+    rows.body_count = count;
+    rows.id += first;
+    rows.position += first;
+    rows.orientation += first;
+    rows.radius += first;
+    rows.shape += first;
+    rows.material += first;
+    rows.tag += first;
+    rows.fixed += first;
+    rows.layer += first;
+    rows.speed += first;
+    rows.force += first;
+    return rows;
+}
+
+/* Fails if the bodies of a part are not of it, or do not ascend. */
+static TalusStatus check_numbers(const TalusFrameState *now, uint32_t part)
+{
+    for (int i = 0; i < now->count; i++)
+        if (talus_frame_part_of(now->id[i]) != part ||
+            (i > 0 && now->id[i].number <= now->id[i - 1].number))
+            return talus_fail(TALUS_ERR_FORMAT,
+                              "number: row %d of part %u has %" PRIu64
+                              "; expected ascending numbers of the part",
+                              i, part, now->id[i].number);
+    return TALUS_OK;
+}
+
+TalusStatus talus_frame_parts_decode(TalusFrameParts *parts, TalusFrameDecoder *decoder,
+                                     const TalusFramesHead *head, const TalusChunk *chunk,
+                                     const unsigned char *payload)
+{
+    TalusUnpacker *u = &decoder->unpacker;
+    TALUS_TRY(talus_unpacker_locate_frame_arrays(u, payload, chunk->size));
+    const uint32_t part = u->head.part;
+    if (u->head.bodies > (uint32_t)(parts->now->count - parts->row) || part < parts->next)
+        return talus_fail(
+            TALUS_ERR_FORMAT,
+            "part %u with %u bodies; expected one from number %lld on with at most %d", part,
+            u->head.bodies, (long long)parts->next, parts->now->count - parts->row);
+    const int count = (int)u->head.bodies;
+    TalusFrameState now = talus_frame_state_rows(parts->now, parts->row, count), before;
+    if (parts->before)
+        before = talus_frame_state_part(parts->before, part, &parts->before_row);
+    TALUS_TRY(unpack_state(decoder, head, parts->before ? &before : NULL, &now));
+    TALUS_TRY(check_numbers(&now, part));
+    if (parts->snapshot) {
+        TalusSnapshot rows = snapshot_rows(parts->snapshot, parts->row, count);
+        fill_bodies(head, &now, &rows);
+        TALUS_TRY(unpack_motion(decoder, true, &rows));
+    }
+    parts->row += count;
+    parts->next = (int64_t)part + 1;
+    return TALUS_OK;
+}
+
+TalusStatus talus_frame_parts_end(const TalusFrameParts *parts, const TalusChunk *chunk,
+                                  const unsigned char *payload, int count)
+{
+    TalusFrameHead frame;
+    if (chunk->size < sizeof frame)
+        return talus_fail(TALUS_ERR_FORMAT, "has %" PRIu64 " bytes; its counts alone take %zu",
+                          chunk->size, sizeof frame);
+    memcpy(&frame, payload, sizeof frame);
+    if (frame.part != (uint32_t)count || frame.bodies != (uint32_t)parts->row ||
+        parts->row != parts->now->count)
+        return talus_fail(TALUS_ERR_FORMAT, "has %d parts with %d bodies; expected %u with %u",
+                          count, parts->row, frame.part, frame.bodies);
+    if (parts->snapshot) {
+        set_moment(parts->snapshot, chunk, frame.contacts);
+        parts->snapshot->touching = NULL;
+    }
+    return TALUS_OK;
 }

@@ -417,30 +417,74 @@ static TalusStatus pad_payload(TalusPacker *packer, int bodies, int chains)
     return size < threshold ? talus_pack_bytes(packer, NULL, threshold - size) : TALUS_OK;
 }
 
-TalusStatus talus_frame_encode(TalusFrameEncoder *e, const TalusFramesHead *head,
-                               const TalusSnapshot *s, bool *key)
+/* Sets the chunk's headers, whose room is at the beginning, and appends the padding. */
+static TalusStatus close_chunk(TalusPacker *p, TalusChunk chunk, const TalusFrameHead *frame)
+{
+    memcpy(p->bytes + sizeof chunk, frame, sizeof *frame);
+    chunk.magic = TALUS_CHUNK_MAGIC;
+    chunk.size = p->size - sizeof chunk;
+    chunk.crc = talus_chunk_crc(&chunk, p->bytes + sizeof chunk);
+    memcpy(p->bytes, &chunk, sizeof chunk);
+    return talus_pack_bytes(p, NULL, -p->size & 7);
+}
+
+/* Starts a chunk with room for its headers. */
+static TalusStatus open_chunk(TalusPacker *p)
+{
+    p->size = 0;
+    p->arrays = 0;
+    p->packed_count = 0;
+    return talus_pack_bytes(p, NULL, sizeof(TalusChunk) + sizeof(TalusFrameHead));
+}
+
+/* Makes a chunk of this kind with the bodies of the snapshot; frame->contacts and frame->part are given. */
+static TalusStatus encode(TalusFrameEncoder *e, const TalusFramesHead *head, const TalusSnapshot *s,
+                          uint32_t kind, TalusFrameHead *frame, bool *key)
 {
     TalusPacker *p = &e->packer;
     int chains = 0;
     TALUS_TRY(quantise_snapshot(e, head, s, key));
-    p->size = 0;
-    p->arrays = 0;
-    p->packed_count = 0;
-    TALUS_TRY(talus_pack_bytes(p, NULL, sizeof(TalusChunk) + sizeof(TalusFrameHead)));
+    TALUS_TRY(open_chunk(p));
     TALUS_TRY(add_arrays(e, head, s, *key, &chains));
     TALUS_TRY(talus_packer_append_arrays(p));
     TALUS_TRY(pad_payload(p, s->body_count, chains));
-    TalusFrameHead frame = {.bodies = (uint32_t)s->body_count,
-                            .contacts = (uint32_t)s->contact_total,
-                            .arrays = p->arrays};
-    memcpy(p->bytes + sizeof(TalusChunk), &frame, sizeof frame);
-    TalusChunk chunk = {.magic = TALUS_CHUNK_MAGIC,
-                        .kind = TALUS_CHUNK_FRAME,
-                        .size = p->size - sizeof chunk,
-                        .time = s->time,
-                        .step = s->step,
-                        .flags = *key ? TALUS_CHUNK_KEY : 0};
-    chunk.crc = talus_chunk_crc(&chunk, p->bytes + sizeof chunk);
-    memcpy(p->bytes, &chunk, sizeof chunk);
-    return talus_pack_bytes(p, NULL, -p->size & 7);
+    frame->bodies = (uint32_t)s->body_count;
+    frame->arrays = p->arrays;
+    return close_chunk(
+        p,
+        (TalusChunk){
+            .kind = kind, .time = s->time, .step = s->step, .flags = *key ? TALUS_CHUNK_KEY : 0},
+        frame);
+}
+
+TalusStatus talus_frame_encode(TalusFrameEncoder *e, const TalusFramesHead *head,
+                               const TalusSnapshot *s, bool *key)
+{
+    TalusFrameHead frame = {.contacts = (uint32_t)s->contact_total};
+    return encode(e, head, s, TALUS_CHUNK_FRAME, &frame, key);
+}
+
+TalusStatus talus_frame_encode_part(TalusFrameEncoder *e, const TalusFramesHead *head,
+                                    const TalusSnapshot *s, uint64_t part, bool *key)
+{
+    TalusFrameHead frame = {.part = (uint32_t)part};
+    if (part > UINT32_MAX)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "frames: bodies of part %" PRIu64 "; the last that a file numbers is %u",
+                          part, UINT32_MAX);
+    return encode(e, head, s, TALUS_CHUNK_PART, &frame, key);
+}
+
+TalusStatus talus_frame_encode_end(TalusPacker *p, const TalusSnapshot *s, int parts, bool key)
+{
+    const TalusFrameHead frame = {.bodies = (uint32_t)s->body_count,
+                                  .contacts = (uint32_t)s->contact_total,
+                                  .part = (uint32_t)parts};
+    TALUS_TRY(open_chunk(p));
+    return close_chunk(p,
+                       (TalusChunk){.kind = TALUS_CHUNK_FRAME,
+                                    .time = s->time,
+                                    .step = s->step,
+                                    .flags = key ? TALUS_CHUNK_KEY : 0},
+                       &frame);
 }

@@ -161,24 +161,71 @@ const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index)
 
 /* ---- frames ---- */
 
+/* Fails unless a chunk is of the frame that the list has. */
+static TalusStatus check_frame(const TalusFrameInfo *info, const TalusChunk *chunk)
+{
+    const bool key = chunk->flags & TALUS_CHUNK_KEY;
+    if (key != info->key || chunk->time != info->time || chunk->step != info->step)
+        return talus_fail(TALUS_ERR_FORMAT, "is not the one that the index names");
+    return TALUS_OK;
+}
+
+/* Sets the number of bodies of a frame in parts. There are so many only if the file has the bytes for them. */
+static TalusStatus open_parts(const TalusFrameInfo *info, TalusFrameState *now)
+{
+    if (info->bodies > TALUS_FRAMES_COUNT_MAX ||
+        (uint64_t)info->bodies > info->size * TALUS_FRAMES_PER_BYTE)
+        return talus_fail(
+            TALUS_ERR_FORMAT,
+            "claims %lld bodies in %" PRIu64 " bytes; there may be %d to a byte, and at most %d",
+            (long long)info->bodies, info->size, TALUS_FRAMES_PER_BYTE, TALUS_FRAMES_COUNT_MAX);
+    return talus_frame_state_resize(now, (int)info->bodies);
+}
+
+/* Decodes a frame in parts, of which the first has just been read into f->payload, into `now`. */
+static TalusStatus decode_parts(TalusFrames *f, const TalusFrameInfo *info, TalusChunk *chunk,
+                                TalusFrameState *now, TalusSnapshot *snapshot)
+{
+    TalusFrameParts parts = {
+        .before = info->key ? NULL : &f->state[f->newest], .now = now, .snapshot = snapshot};
+    uint64_t offset = info->offset;
+    int count = 0;
+    TALUS_TRY(open_parts(info, now));
+    TALUS_TRY(talus_frame_parts_begin(&parts, &f->loaded.head));
+    for (; chunk->kind == TALUS_CHUNK_PART; count++) {
+        TALUS_TRY(check_frame(info, chunk));
+        TALUS_TRY(
+            talus_frame_parts_decode(&parts, &f->decoder, &f->loaded.head, chunk, f->payload));
+        offset += talus_chunk_bytes(chunk);
+        TALUS_TRY(talus_frames_read_frame_chunk(f, offset, chunk));
+    }
+    TALUS_TRY(check_frame(info, chunk));
+    return talus_frame_parts_end(&parts, chunk, f->payload, count);
+}
+
 /* Decodes frame `index` into state[!newest] and then flips `newest`, so that it is state[newest]. Unless it is a key
  * frame, state[newest] must be the frame before it on entry. */
 static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapshot)
 {
     TalusChunk chunk;
+    const TalusFrameInfo *info = &f->frame[index];
+    TalusFrameState *now = &f->state[!f->newest];
     f->decoded = -1; /* set again on success */
     TALUS_TRY(talus_frames_load_head(f, index));
-    TALUS_TRY(talus_frames_read_chunk(f, f->frame[index].offset, TALUS_CHUNK_FRAME, &chunk));
-    bool key = chunk.flags & TALUS_CHUNK_KEY;
-    if (key != f->frame[index].key || chunk.time != f->frame[index].time ||
-        chunk.step != f->frame[index].step)
-        return talus_fail(TALUS_ERR_FORMAT, "is not the one that the index names");
-    int next = !f->newest;
-    TALUS_TRY(talus_frame_decode(&f->decoder, &f->loaded.head, &chunk, f->payload,
-                                 &f->state[f->newest], &f->state[next], snapshot));
-    f->newest = next;
+    TALUS_TRY(talus_frames_read_frame_chunk(f, info->offset, &chunk));
+    TALUS_TRY(check_frame(info, &chunk));
+    const bool in_parts = chunk.kind == TALUS_CHUNK_PART;
+    TalusStatus status = in_parts
+                             ? decode_parts(f, info, &chunk, now, snapshot)
+                             : talus_frame_decode(&f->decoder, &f->loaded.head, &chunk, f->payload,
+                                                  &f->state[f->newest], now, snapshot);
+    if (status != TALUS_OK && in_parts && snapshot)
+        talus_snapshot_free(snapshot);
+    TALUS_TRY(status);
+    f->newest = !f->newest;
     f->decoded = index;
-    f->before_valid = !key;
+    f->in_parts = in_parts;
+    f->before_valid = !info->key;
     return TALUS_OK;
 }
 

@@ -54,6 +54,13 @@ TalusStatus talus_frames_read_chunk(TalusFrames *f, uint64_t offset, uint32_t ki
     return TALUS_OK;
 }
 
+TalusStatus talus_frames_read_frame_chunk(TalusFrames *f, uint64_t offset, TalusChunk *chunk)
+{
+    TALUS_TRY(talus_frames_read_bytes(f, offset, chunk, sizeof *chunk));
+    const bool part = f->version >= TALUS_FRAMES_PARTS_SINCE && chunk->kind == TALUS_CHUNK_PART;
+    return talus_frames_read_chunk(f, offset, part ? TALUS_CHUNK_PART : TALUS_CHUNK_FRAME, chunk);
+}
+
 /* Checks the magic and the version in the first bytes of the file, as far as these are written: a file just created may
  * be shorter. Sets f->version; 0 if it is not written yet. */
 static TalusStatus check_file_head(TalusFrames *f, uint64_t size)
@@ -126,23 +133,27 @@ static TalusStatus peek_chunk(const TalusFrames *f, uint64_t offset, uint64_t li
     return TALUS_OK;
 }
 
-/* Adds a HEAD chunk to the list of heads, a frame to the list of frames; ignores chunks of other kinds. */
-static TalusStatus list_chunk(TalusFrames *f, uint64_t offset, const TalusChunk *chunk)
+/* Adds a HEAD chunk to the list of heads, a frame to the list of frames; ignores chunks of other kinds. The frame's parts, if
+ * it has any, begin at `first`. */
+static TalusStatus list_chunk(TalusFrames *f, uint64_t first, uint64_t offset,
+                              const TalusChunk *chunk)
 {
     uint64_t size = talus_chunk_bytes(chunk);
     if (chunk->kind == TALUS_CHUNK_HEAD)
         return append_head_location(f, offset, size);
     if (chunk->kind != TALUS_CHUNK_FRAME)
         return TALUS_OK;
-    uint32_t bodies = 0;
-    if (chunk->size >= sizeof bodies)
-        TALUS_TRY(talus_frames_read_bytes(f, offset + sizeof *chunk, &bodies, sizeof bodies));
-    TalusIndexRow row = {.offset = offset,
+    TalusFrameHead frame = {0};
+    if (chunk->size >= sizeof frame)
+        TALUS_TRY(talus_frames_read_bytes(f, offset + sizeof *chunk, &frame, sizeof frame));
+    const uint64_t begin =
+        f->version >= TALUS_FRAMES_PARTS_SINCE && frame.part > 0 ? first : offset;
+    TalusIndexRow row = {.offset = begin,
                          .time = chunk->time,
                          .step = chunk->step,
-                         .size = size,
+                         .size = offset + size - begin,
                          .flags = chunk->flags,
-                         .bodies = bodies};
+                         .bodies = frame.bodies};
     return append_frame_info(f, &row);
 }
 
@@ -161,17 +172,21 @@ static void warn_damage(TalusFrames *f, uint64_t offset, uint64_t size, const Ta
 }
 
 /* Lists frames and heads from *offset on; stops at the index, at `limit`, or at bytes that are no whole chunk. Sets
- * *offset to the stop, and *last to the header there, zero if no header fits before `limit`. */
+ * *offset to the stop, or to the first of the parts right before it, whose frame is not there yet, and *last to the header
+ * at the stop, zero if no header fits before `limit`. */
 static TalusStatus list_chunks(TalusFrames *f, uint64_t *offset, uint64_t limit, TalusChunk *last)
 {
+    uint64_t at = *offset;
     for (;;) {
         bool whole;
         *last = (TalusChunk){0};
-        TALUS_TRY(peek_chunk(f, *offset, limit, last, &whole));
+        TALUS_TRY(peek_chunk(f, at, limit, last, &whole));
         if (!whole || last->kind == TALUS_CHUNK_INDEX)
             return TALUS_OK;
-        TALUS_TRY(list_chunk(f, *offset, last));
-        *offset += talus_chunk_bytes(last);
+        TALUS_TRY(list_chunk(f, *offset, at, last));
+        at += talus_chunk_bytes(last);
+        if (last->kind != TALUS_CHUNK_PART)
+            *offset = at;
     }
 }
 
@@ -236,15 +251,20 @@ static TalusStatus list_index_rows(TalusFrames *f, uint64_t index, bool *done)
 
 /* ---- opening and refreshing ---- */
 
-/* Sets *torn to whether the frame at `offset` is damaged: its kind, length or checksum is wrong. A power failure may
- * leave the last chunk of an unfinished file with its length but without its bytes; callers do not list such a
+/* Sets *torn to whether one of the chunks of the frame at `offset` is damaged: its kind, length or checksum is wrong. A power
+ * failure may leave the last chunks of an unfinished file with their length but without their bytes; callers do not list such a
  * frame. */
 static TalusStatus check_frame_torn(TalusFrames *f, uint64_t offset, bool *torn)
 {
     TalusChunk chunk;
-    TalusStatus status = talus_frames_read_chunk(f, offset, TALUS_CHUNK_FRAME, &chunk);
-    *torn = status == TALUS_ERR_FORMAT;
-    return *torn ? TALUS_OK : status;
+    do {
+        TalusStatus status = talus_frames_read_frame_chunk(f, offset, &chunk);
+        *torn = status == TALUS_ERR_FORMAT;
+        if (status != TALUS_OK)
+            return *torn ? TALUS_OK : status;
+        offset += talus_chunk_bytes(&chunk);
+    } while (chunk.kind == TALUS_CHUNK_PART);
+    return TALUS_OK;
 }
 
 /* Removes the last frame from the list and sets f->torn and f->end to its offset, with a warning once per offset, if no

@@ -2,6 +2,8 @@
 #include "base/memory.h"
 #include "io/frames/frames.h"
 
+#include <string.h>
+
 /* PER_BODY: bytes of a body in all arrays together. ALIGNMENT: of each array, bytes. ARRAYS: number of arrays. */
 enum { PER_BODY = 46, ALIGNMENT = 64, ARRAYS = 9 };
 
@@ -36,6 +38,48 @@ void talus_frame_state_clear(TalusFrameState *state)
 {
     talus_release(state->memory);
     *state = (TalusFrameState){0};
+}
+
+TalusFrameState talus_frame_state_rows(const TalusFrameState *s, int first, int count)
+{
+    return (TalusFrameState){.count = count,
+                             .id = s->id + first,
+                             .position = s->position + first,
+                             .orientation = s->orientation + first,
+                             .radius = s->radius + first,
+                             .shape = s->shape + first,
+                             .material = s->material + first,
+                             .tag = s->tag + first,
+                             .fixed = s->fixed + first,
+                             .layer = s->layer + first};
+}
+
+TalusStatus talus_frame_state_copy(const TalusFrameState *from, TalusFrameState *out)
+{
+    const size_t n = (size_t)from->count;
+    TALUS_TRY(talus_frame_state_resize(out, from->count));
+    if (n == 0)
+        return TALUS_OK;
+    memcpy(out->id, from->id, n * sizeof *out->id);
+    memcpy(out->position, from->position, n * sizeof *out->position);
+    memcpy(out->orientation, from->orientation, n * sizeof *out->orientation);
+    memcpy(out->radius, from->radius, n * sizeof *out->radius);
+    memcpy(out->shape, from->shape, n * sizeof *out->shape);
+    memcpy(out->material, from->material, n * sizeof *out->material);
+    memcpy(out->tag, from->tag, n * sizeof *out->tag);
+    memcpy(out->fixed, from->fixed, n * sizeof *out->fixed);
+    memcpy(out->layer, from->layer, n * sizeof *out->layer);
+    return TALUS_OK;
+}
+
+TalusFrameState talus_frame_state_part(const TalusFrameState *s, uint64_t part, int *row)
+{
+    while (*row < s->count && talus_frame_part_of(s->id[*row]) < part)
+        ++*row;
+    const int first = *row;
+    while (*row < s->count && talus_frame_part_of(s->id[*row]) == part)
+        ++*row;
+    return talus_frame_state_rows(s, first, *row - first);
 }
 
 uint64_t talus_frame_largest_number(const TalusFrameState *state)

@@ -11,6 +11,12 @@
 #include <string.h>
 #include <unistd.h>
 
+/* A part of lean frames: the bodies with these numbers. */
+typedef struct Part {
+    uint64_t number;
+    TalusFrameState before, now; /* as in TalusFrameEncoder */
+} Part;
+
 struct TalusFramesWriter {
     TalusGrowing file;
     int version; /* format version of the file; a resumed file keeps its own */
@@ -21,8 +27,22 @@ struct TalusFramesWriter {
     TalusIndexRow *frame; /* [frames], rows of the index */
     int frames;
     TalusFrameEncoder encoder;
+    bool in_parts; /* the last frame is: its state is in `part`, not in the encoder */
+    Part *
+        part; /* [parts], ascending: those of the last frame, and while a frame is added its own, too */
+    int parts;
     TalusSnapshot snapshot; /* for talus_frames_add */
 };
+
+/* Frees the states of the parts from `first` on and forgets these parts. */
+static void drop_parts(TalusFramesWriter *w, int first)
+{
+    for (int i = first; i < w->parts; i++) {
+        talus_frame_state_clear(&w->part[i].before);
+        talus_frame_state_clear(&w->part[i].now);
+    }
+    w->parts = w->parts < first ? w->parts : first;
+}
 
 static void free_writer(TalusFramesWriter *w)
 {
@@ -33,6 +53,8 @@ static void free_writer(TalusFramesWriter *w)
     talus_frames_head_clear(&w->named);
     talus_frames_head_clear(&w->head);
     talus_frame_encoder_clear(&w->encoder);
+    drop_parts(w, 0);
+    talus_release(w->part);
     talus_snapshot_free(&w->snapshot);
     talus_release(w);
 }
@@ -129,6 +151,34 @@ static TalusStatus copy_index_rows(TalusFramesWriter *w, const TalusFrames *old,
     return TALUS_OK;
 }
 
+/* Appends an empty part to the list. */
+static TalusStatus add_part(TalusFramesWriter *w, uint64_t number)
+{
+    size_t count = (size_t)w->parts;
+    TALUS_TRY(TALUS_GROW(w->part, count + 1, count, "frames"));
+    w->part[w->parts++] = (Part){.number = number};
+    return TALUS_OK;
+}
+
+/* Takes the decoded frame out of `old`, as the last that the writer has written. */
+static TalusStatus take_state(TalusFramesWriter *w, TalusFrames *old)
+{
+    TalusFrameState *state = &old->state[old->newest];
+    w->in_parts = old->in_parts;
+    if (!w->in_parts) {
+        w->encoder.before = *state;
+        *state = (TalusFrameState){0};
+        return TALUS_OK;
+    }
+    for (int row = 0; row < state->count;) {
+        const uint64_t number = talus_frame_part_of(state->id[row]);
+        const TalusFrameState rows = talus_frame_state_part(state, number, &row);
+        TALUS_TRY(add_part(w, number));
+        TALUS_TRY(talus_frame_state_copy(&rows, &w->part[w->parts - 1].before));
+    }
+    return TALUS_OK;
+}
+
 /* Restores the state of a writer that has just written frame `last` and cuts off what follows. With last < 0, no frame
  * is kept: starts an empty file of the current version, with title, scene and detail of the old one. Takes the decoded
  * frame out of `old`. */
@@ -145,8 +195,7 @@ static TalusStatus continue_after(TalusFramesWriter *w, TalusFrames *old, int la
     w->version = (int)old->version;
     TALUS_TRY(copy_index_rows(w, old, last + 1));
     TALUS_TRY(talus_frames_decode(old, last, NULL));
-    w->encoder.before = old->state[old->newest];
-    old->state[old->newest] = (TalusFrameState){0};
+    TALUS_TRY(take_state(w, old));
     return talus_growing_truncate(&w->file, w->frame[last].offset + w->frame[last].size);
 }
 
@@ -284,35 +333,168 @@ static void warn_clamped(TalusFramesWriter *w, const TalusFramesHead *head, doub
               w->file.path, time, w->encoder.clamped, head->quantum * 0x1p31);
 }
 
-/* Appends the encoded frame to the file and its row to the index; neither on failure. */
-static TalusStatus append_frame_chunk(TalusFramesWriter *w, const TalusSnapshot *s, bool key)
+/* ---- frames in parts ---- */
+
+/* True if a frame can be in parts: lean, in a file of a version that has parts, with bodies by ascending ids. */
+static bool can_be_in_parts(const TalusFramesWriter *w, const TalusFramesHead *head,
+                            const TalusSnapshot *s)
 {
-    const TalusPacker *p = &w->encoder.packer;
+    bool ascending = true;
+    for (int i = 1; i < s->body_count; i++)
+        ascending &= s->id[i - 1].number < s->id[i].number;
+    return head->lean && w->version >= TALUS_FRAMES_PARTS_SINCE && ascending && s->body_count > 0;
+}
+
+/* Sets *at to the place of a part in the list, behind those of lower numbers; the part is added if it is not there. */
+static TalusStatus find_part(TalusFramesWriter *w, uint64_t number, int *at)
+{
+    while (*at < w->parts && w->part[*at].number < number)
+        ++*at;
+    if (*at < w->parts && w->part[*at].number == number)
+        return TALUS_OK;
+    TALUS_TRY(add_part(w, number));
+    const Part added = w->part[w->parts - 1];
+    for (int i = w->parts - 1; i > *at; i--)
+        w->part[i] = w->part[i - 1];
+    w->part[*at] = added;
+    return TALUS_OK;
+}
+
+/* Encodes one part by the encoder of all and appends its chunk. */
+static TalusStatus append_part(TalusFramesWriter *w, const TalusFramesHead *head,
+                               const TalusSnapshot *rows, Part *part, bool *key)
+{
+    TalusFrameEncoder *e = &w->encoder;
+    const TalusFrameState before = e->before, now = e->now;
+    e->before = part->before;
+    e->now = part->now;
+    TalusStatus status = talus_frame_encode_part(e, head, rows, part->number, key);
+    part->before = e->before;
+    part->now = e->now;
+    e->before = before;
+    e->now = now;
+    TALUS_THEN(status, talus_growing_append(&w->file, e->packer.bytes, e->packer.size));
+    return status;
+}
+
+/* Returns the rows [first, end) of a lean snapshot, in its memory. */
+static TalusSnapshot snapshot_rows(const TalusSnapshot *s, int first, int end)
+{
+    TalusSnapshot rows = {.fields = s->fields,
+                          .time = s->time,
+                          .step = s->step,
+                          .length = s->length,
+                          .contact_total = s->contact_total};
+    rows.body_count = end - first;
+    rows.id = s->id + first;
+    rows.position = s->position + first;
+    rows.orientation = s->orientation + first;
+    rows.radius = s->radius + first;
+    rows.shape = s->shape + first;
+    rows.material = s->material + first;
+    rows.tag = s->tag + first;
+    rows.fixed = s->fixed + first;
+    rows.speed = s->speed + first;
+    rows.force = s->force + first;
+    rows.layer = s->layer ? s->layer + first : NULL;
+    return rows;
+}
+
+/* Encodes and appends the parts of a frame and the chunk behind them. */
+static TalusStatus append_parts(TalusFramesWriter *w, const TalusFramesHead *head,
+                                const TalusSnapshot *s, bool *key)
+{
+    int parts = 0, at = 0, clamped = 0;
+    for (int i = 0; i < w->parts; i++)
+        w->part[i].now.count = 0;
+    for (int first = 0, end = 0; first < s->body_count; first = end, parts++) {
+        const uint64_t number = talus_frame_part_of(s->id[first]);
+        while (end < s->body_count && talus_frame_part_of(s->id[end]) == number)
+            end++;
+        const TalusSnapshot rows = snapshot_rows(s, first, end);
+        TALUS_TRY(find_part(w, number, &at));
+        TALUS_TRY(append_part(w, head, &rows, &w->part[at], key));
+        clamped += w->encoder.clamped;
+    }
+    w->encoder.clamped = clamped;
+    TALUS_TRY(talus_frame_encode_end(&w->encoder.packer, s, parts, *key));
+    return talus_growing_append(&w->file, w->encoder.packer.bytes, w->encoder.packer.size);
+}
+
+/* Makes the states of the parts those of the last frame; a part without bodies is forgotten. */
+static void commit_parts(TalusFramesWriter *w)
+{
+    int kept = 0;
+    for (int i = 0; i < w->parts; i++) {
+        const Part part = w->part[i];
+        w->part[i] = w->part[kept];
+        w->part[kept] = (Part){.number = part.number, .before = part.now, .now = part.before};
+        kept += part.now.count > 0;
+    }
+    drop_parts(w, kept);
+}
+
+/* ---- frames ---- */
+
+/* Appends the frame's chunks. *key is set if only a key frame can store it. */
+static TalusStatus append_frame_chunks(TalusFramesWriter *w, const TalusFramesHead *head,
+                                       const TalusSnapshot *s, bool in_parts, bool *key)
+{
+    const uint64_t size = w->file.size;
+    const uint32_t crc = w->file.crc;
+    const bool asked = *key;
+    if (!in_parts) {
+        TALUS_TRY(talus_frame_encode(&w->encoder, head, s, key));
+        return talus_growing_append(&w->file, w->encoder.packer.bytes, w->encoder.packer.size);
+    }
+    TALUS_TRY(append_parts(w, head, s, key));
+    if (*key == asked)
+        return TALUS_OK;
+    talus_growing_undo_appends(&w->file, size,
+                               crc); /* the parts before that one are no key frame's */
+    if (w->file.size != size)
+        return talus_fail_file(w->file.path, TALUS_ERR_IO, "cannot truncate");
+    return append_parts(w, head, s, key);
+}
+
+/* Appends the frame to the file and its row to the index. */
+static TalusStatus append_frame(TalusFramesWriter *w, const TalusFramesHead *head,
+                                const TalusSnapshot *s, bool in_parts, bool key)
+{
     TalusIndexRow row = {.offset = w->file.size,
                          .time = s->time,
                          .step = s->step,
-                         .size = p->size,
-                         .flags = key ? TALUS_CHUNK_KEY : 0,
                          .bodies = (uint32_t)s->body_count};
-    TALUS_TRY(add_index_row(w, &row));
-    TalusStatus status = talus_growing_append(&w->file, p->bytes, p->size);
-    if (status != TALUS_OK)
-        w->frames--;
-    return status;
+    TALUS_TRY(append_frame_chunks(w, head, s, in_parts, &key));
+    row.size = w->file.size - row.offset;
+    row.flags = key ? TALUS_CHUNK_KEY : 0;
+    return add_index_row(w, &row);
 }
 
 /* Appends the head `fresh` (NULL: none) and the frame, or neither: if the frame fails, its head is removed. */
 static TalusStatus append_head_and_frame(TalusFramesWriter *w, const TalusFramesHead *fresh,
-                                         const TalusSnapshot *s, bool key)
+                                         const TalusSnapshot *s, bool in_parts, bool key)
 {
-    uint64_t size = w->file.size;
-    uint32_t crc = w->file.crc;
-    if (fresh)
-        TALUS_TRY(append_head_chunk(w, fresh));
-    TalusStatus status = append_frame_chunk(w, s, key);
-    if (status != TALUS_OK)
+    const uint64_t size = w->file.size;
+    const uint32_t crc = w->file.crc;
+    TalusStatus status = fresh ? append_head_chunk(w, fresh) : TALUS_OK;
+    TALUS_THEN(status, append_frame(w, fresh ? fresh : &w->head.head, s, in_parts, key));
+    if (status != TALUS_OK && w->file.size != size)
         talus_growing_undo_appends(&w->file, size, crc);
     return status;
+}
+
+/* Takes note of the frame that is now the last of the file. */
+static void commit_frame(TalusFramesWriter *w, bool in_parts)
+{
+    w->in_parts = in_parts;
+    if (in_parts) {
+        commit_parts(w);
+        talus_frame_state_clear(&w->encoder.before);
+    } else {
+        talus_frame_encoder_commit(&w->encoder);
+        drop_parts(w, 0);
+    }
 }
 
 /* Appends a frame. `fresh` is a new head to write before it, which moves to w->head on success and leaves *fresh empty;
@@ -321,12 +503,12 @@ static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const 
 {
     bool renewed = fresh->arena.blocks != NULL;
     const TalusFramesHead *head = renewed ? &fresh->head : &w->head.head;
-    bool key = renewed || w->frames % TALUS_FRAMES_KEY_EVERY == 0;
     TALUS_TRY(check_fields(head, s));
-    TALUS_TRY(talus_frame_encode(&w->encoder, head, s, &key));
-    TALUS_TRY(append_head_and_frame(w, renewed ? head : NULL, s, key));
+    const bool in_parts = can_be_in_parts(w, head, s);
+    const bool key = renewed || w->frames % TALUS_FRAMES_KEY_EVERY == 0 || in_parts != w->in_parts;
+    TALUS_TRY(append_head_and_frame(w, renewed ? head : NULL, s, in_parts, key));
     warn_clamped(w, head, s->time);
-    talus_frame_encoder_commit(&w->encoder);
+    commit_frame(w, in_parts);
     if (renewed) {
         talus_frames_head_clear(&w->head);
         w->head = *fresh;

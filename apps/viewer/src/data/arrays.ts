@@ -102,46 +102,69 @@ function gather(planes: Uint8Array, component: number, width: number, n: number,
 // rows: the same row.
 export interface Before { values: Int32Array; rows: Int32Array | null }
 
+// The bodies of a part of a frame, by its number; a frame that is not in parts is one, without number.
+export interface Part { number: number | null; bodies: number }
+
 export class Arrays {
   bodies = 0;
   contacts = 0;
-  #places = new Map<number, Place>();
+  parts: Part[] = [];
+  #places = new Map<number, Place[]>(); // of each array its places in all parts
 
-  // The arrays of a frame.
-  constructor(payload: Uint8Array | null) {
-    if (!payload) return;
-    if (payload.length < 16) throw new Error(`frame of ${payload.length} bytes; its counts alone take 16`);
-    const view = viewOf(payload);
-    this.bodies = view.getUint32(0, true);
+  // The arrays of a frame: of its parts, one behind the other, if it is in parts.
+  constructor(frame: Uint8Array | null, parts: Uint8Array[] = []) {
+    if (!frame) return;
+    for (const part of parts) this.#addPart(part, true);
+    if (parts.length === 0) {
+      this.contacts = this.#addPart(frame, false);
+      return;
+    }
+    if (frame.length < 16) throw new Error(`frame of ${frame.length} bytes; its counts alone take 16`);
+    const view = viewOf(frame), bodies = view.getUint32(0, true), there = view.getUint32(12, true);
+    if (bodies !== this.bodies || there !== parts.length) {
+      throw new Error(`frame of ${there} parts with ${bodies} bodies; ${parts.length} with ${this.bodies} are there`);
+    }
     this.contacts = view.getUint32(4, true);
-    const arrays = view.getUint32(8, true);
+  }
+
+  // Takes the arrays of a part; returns its number of contacts.
+  #addPart(payload: Uint8Array, numbered: boolean): number {
+    if (payload.length < 16) throw new Error(`frame of ${payload.length} bytes; its counts alone take 16`);
+    const view = viewOf(payload), bodies = view.getUint32(0, true), arrays = view.getUint32(8, true), before = this.tuples(Name.chain_a);
+    const number = numbered ? view.getUint32(12, true) : null, last = this.parts.at(-1)?.number ?? -1;
+    if (number !== null && number <= last) throw new Error(`part ${number} after part ${last}; they must ascend`);
+    const taken = new Set<number>();
     let at = 16;
     for (let k = 0; k < arrays; k++) {
       if (at + 16 > payload.length) throw new Error(`frame says ${arrays} arrays; it ends within number ${k + 1}`);
-      at = this.#take(view, at, payload);
+      at = this.#take(view, at, payload, taken);
     }
-    const most = MOST_PER_BYTE * payload.length, chains = this.tuples(Name.chain_a);
-    if (this.bodies + chains > most) throw new Error(`frame of ${payload.length} bytes that claims ${this.bodies} bodies and ${chains} chains; at most ${most} are read`);
+    const most = MOST_PER_BYTE * payload.length, chains = this.tuples(Name.chain_a) - before;
+    if (bodies + chains > most) throw new Error(`frame of ${payload.length} bytes that claims ${bodies} bodies and ${chains} chains; at most ${most} are read`);
+    this.parts.push({ number, bodies });
+    this.bodies += bodies;
+    return view.getUint32(4, true);
   }
 
   // Arrays that follow one another from `at` to the end, or to a zero.
   static list(payload: Uint8Array, at: number): Arrays {
-    const arrays = new Arrays(null), view = viewOf(payload);
+    const arrays = new Arrays(null), view = viewOf(payload), taken = new Set<number>();
     while (at < payload.length && payload[at] !== 0) {
       if (at + 16 > payload.length) throw new Error("arrays that end within one");
-      at = arrays.#take(view, at, payload);
+      at = arrays.#take(view, at, payload, taken);
     }
     return arrays;
   }
 
-  // Takes the array that begins here; where the next one does.
-  #take(view: DataView, at: number, payload: Uint8Array): number {
+  // Takes the array that begins here; where the next one does. `taken`: the names that this part has so far.
+  #take(view: DataView, at: number, payload: Uint8Array, taken: Set<number>): number {
     const name = view.getUint8(at), label = labelOf(name);
     const place = placeOf(view, at, payload, label);
     if (FORMS[name]) {
       checkForm(place, name, view.getUint8(at + 5), label);
-      if (this.#places.has(name)) throw new Error(`${label}: it is there twice`);
-      this.#places.set(name, place);
+      if (taken.has(name)) throw new Error(`${label}: it is there twice`);
+      taken.add(name);
+      this.#places.set(name, [...(this.#places.get(name) ?? []), place]);
     }
     return at + 16 + Math.ceil(place.data.length / 8) * 8;
   }
@@ -151,59 +174,67 @@ export class Arrays {
   }
 
   tuples(name: Name): number {
-    return this.#places.get(name)?.tuples ?? 0;
+    return (this.#places.get(name) ?? []).reduce((sum, p) => sum + p.tuples, 0);
   }
 
-  // The inflated planes of an array that must have n tuples; null where it is not there.
-  async #planes(name: Name, n: number): Promise<[Place, Uint8Array] | null> {
-    const p = this.#places.get(name), label = labelOf(name);
-    if (!p) return null;
-    if (p.tuples !== n) throw new Error(`${label}: ${p.tuples} tuples; expected ${n}`);
-    const size = n * p.components * p.width;
+  // The places of an array that must have n tuples; null where it is not there.
+  #placesOf(name: Name, n: number): Place[] | null {
+    const places = this.#places.get(name);
+    if (places && this.tuples(name) !== n) throw new Error(`${labelOf(name)}: ${this.tuples(name)} tuples; expected ${n}`);
+    return places ?? null;
+  }
+
+  async #planes(name: Name, p: Place): Promise<Uint8Array> {
+    const label = labelOf(name), size = p.tuples * p.components * p.width;
     if (!p.deflated && p.data.length !== size) throw new Error(`${label}: ${p.data.length} bytes; expected ${size}`);
     await breathe();
-    return [p, p.deflated ? await inflate(p.data, size, label) : p.data];
+    return p.deflated ? await inflate(p.data, size, label) : p.data;
   }
 
   async integers(name: Name, n: number, before: Before | null = null): Promise<Int32Array | null> {
-    const found = await this.#planes(name, n);
-    if (!found) return null;
-    const [p, planes] = found, k = p.components;
-    if (p.prediction === 2 && !before) throw new Error(`${labelOf(name)}: predicted from a frame before, and there is none`);
-    const out = new Int32Array(n * k), raw = new Uint32Array(n);
-    for (let c = 0; c < k; c++) {
-      gather(planes, c, p.width, n, raw);
-      if (p.prediction === 1) {
-        for (let i = 0, at = c, last = 0; i < n; i++, at += k) out[at] = last = (last + ((raw[i]! >>> 1) ^ -(raw[i]! & 1))) | 0;
-      } else {
-        for (let i = 0, at = c; i < n; i++, at += k) out[at] = (raw[i]! >>> 1) ^ -(raw[i]! & 1);
+    const places = this.#placesOf(name, n);
+    if (!places) return null;
+    const k = FORMS[name]![2], out = new Int32Array(n * k);
+    for (let first = 0, next = 0; next < places.length; first += places[next]!.tuples, next++) {
+      const p = places[next]!, planes = await this.#planes(name, p), m = p.tuples, raw = new Uint32Array(m);
+      if (p.prediction === 2 && !before) throw new Error(`${labelOf(name)}: predicted from a frame before, and there is none`);
+      for (let c = 0; c < k; c++) {
+        gather(planes, c, p.width, m, raw);
+        if (p.prediction === 1) {
+          for (let i = 0, at = first * k + c, last = 0; i < m; i++, at += k) out[at] = last = (last + ((raw[i]! >>> 1) ^ -(raw[i]! & 1))) | 0;
+        } else {
+          for (let i = 0, at = first * k + c; i < m; i++, at += k) out[at] = (raw[i]! >>> 1) ^ -(raw[i]! & 1);
+        }
       }
+      if (p.prediction === 2 && before) addBefore(out, before, first, first + m, k);
     }
-    if (p.prediction === 2 && before) addBefore(out, before, n, k);
     return out;
   }
 
   async floats(name: Name, n: number): Promise<Float32Array | null> {
-    const found = await this.#planes(name, n);
-    if (!found) return null;
-    const [p, planes] = found, k = p.components;
-    const out = new Float32Array(n * k), bits = new Uint32Array(out.buffer), raw = k === 1 ? bits : new Uint32Array(n);
-    const shift = p.type === Type.bf16 ? 16 : 0;
-    for (let c = 0; c < k; c++) {
-      gather(planes, c, p.width, n, raw);
-      for (let i = 0, at = c; i < n; i++, at += k) bits[at] = raw[i]! << shift;
+    const places = this.#placesOf(name, n);
+    if (!places) return null;
+    const k = FORMS[name]![2], out = new Float32Array(n * k), bits = new Uint32Array(out.buffer);
+    for (let first = 0, next = 0; next < places.length; first += places[next]!.tuples, next++) {
+      const p = places[next]!, planes = await this.#planes(name, p), m = p.tuples, raw = new Uint32Array(m);
+      const shift = p.type === Type.bf16 ? 16 : 0;
+      for (let c = 0; c < k; c++) {
+        gather(planes, c, p.width, m, raw);
+        for (let i = 0, at = first * k + c; i < m; i++, at += k) bits[at] = raw[i]! << shift;
+      }
     }
     return out;
   }
 }
 
-function addBefore(out: Int32Array, before: Before, n: number, k: number): void {
+// Adds the predictions of the tuples [first, end).
+function addBefore(out: Int32Array, before: Before, first: number, end: number, k: number): void {
   const { values, rows } = before;
   if (!rows) {
-    for (let i = 0; i < n * k; i++) out[i] = (out[i]! + values[i]!) | 0;
+    for (let i = first * k; i < end * k; i++) out[i] = (out[i]! + values[i]!) | 0;
     return;
   }
-  for (let i = 0; i < n; i++) {
+  for (let i = first; i < end; i++) {
     const row = rows[i]!;
     if (row < 0) continue;
     for (let c = 0; c < k; c++) out[i * k + c] = (out[i * k + c]! + values[row * k + c]!) | 0;

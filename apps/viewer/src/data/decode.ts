@@ -1,9 +1,9 @@
-// A frame chunk into the arrays that are shown. A frame that is not a key frame builds on the one before it.
+// A frame's chunks into the arrays that are shown. A frame that is not a key frame builds on the one before it.
 // Arrays that have not changed are shared between frames, which keeps a long row of decoded frames small.
 
 import type { Chains, Frame, Head } from "../types";
-import { Arrays, Name, type Before } from "./arrays";
-import { openChunk } from "./file";
+import { Arrays, Name, type Before, type Part } from "./arrays";
+import { openFrame } from "./file";
 
 // A frame with the numbers that the next one is predicted from.
 export interface Decoded {
@@ -30,19 +30,31 @@ interface Population {
 
 const HIGH = 2 ** 32; // what the upper half of a number counts
 
-// Numbers are told as differences from the body that is next in the frame before (docs/reference/frames.md): those that stay keep their order,
-// those that come have larger numbers than all that were there.
-function idsOfNumbers(steps: Int32Array, old: Float64Array): Pick<Population, "id" | "rows"> {
+const PART = 2 ** 18;  // numbers of bodies in a part of a frame
+const partOf = (id: number): number => Math.floor((id - 1) / PART);
+
+// Numbers are told as differences from the body that is next in the frame before (docs/reference/frames.md), in a frame in parts from the next of
+// the same part: those that stay keep their order, those that come have larger numbers than all that were there.
+function idsOfNumbers(steps: Int32Array, old: Float64Array, parts: Part[]): Pick<Population, "id" | "rows"> {
   const n = steps.length / 2, id = new Float64Array(n), rows = new Int32Array(n).fill(-1);
-  const newest = old.reduce((a, b) => Math.max(a, b), 0);
-  for (let k = 0, row = 0; k < n; k++) {
-    const guess = row < old.length ? old[row]! : k > 0 ? id[k - 1]! : 0;
-    const number = id[k] = guess + steps[2 * k + 1]! * HIGH + (steps[2 * k]! >>> 0);
-    if (!(number >= 1 && number <= Number.MAX_SAFE_INTEGER)) throw new Error(`array number: ${number} in row ${k}`);
-    if (number > newest) continue;
-    while (row < old.length && old[row] !== number) row++;
-    if (row === old.length) throw new Error(`array number: ${number} in row ${k} is not in the frame before, or in another order`);
-    rows[k] = row++;
+  let first = 0, from = 0;
+  for (const { number: part, bodies } of parts) {
+    while (part !== null && from < old.length && partOf(old[from]!) < part) from++;
+    let end = part === null ? old.length : from, newest = 0;
+    while (end < old.length && partOf(old[end]!) === part) end++;
+    for (let row = from; row < end; row++) newest = Math.max(newest, old[row]!);
+    for (let k = first, row = from; k < first + bodies; k++) {
+      const guess = row < end ? old[row]! : k > first ? id[k - 1]! : 0;
+      const number = id[k] = guess + steps[2 * k + 1]! * HIGH + (steps[2 * k]! >>> 0);
+      if (!(number >= 1 && number <= Number.MAX_SAFE_INTEGER)) throw new Error(`array number: ${number} in row ${k}`);
+      if (part !== null && partOf(number) !== part) throw new Error(`array number: ${number} in row ${k} is not of part ${part}`);
+      if (number > newest) continue;
+      while (row < end && old[row] !== number) row++;
+      if (row === end) throw new Error(`array number: ${number} in row ${k} is not in the frame before, or in another order`);
+      rows[k] = row++;
+    }
+    first += bodies;
+    from = end;
   }
   return { id, rows };
 }
@@ -63,7 +75,7 @@ async function readPopulation(arrays: Arrays, key: boolean, before: Decoded | nu
   const n = arrays.bodies, old = before?.frame.id ?? new Float64Array(0), base = key ? new Float64Array(0) : old;
   const steps = await arrays.integers(Name.number, n), i = await arrays.integers(Name.index, n), g = await arrays.integers(Name.generation, n);
   if (!steps && (!i || !g)) throw new Error("frame without the array number");
-  const { id, rows } = steps ? idsOfNumbers(steps, base) : idsOfSlots(new Uint32Array(i!.buffer), new Uint32Array(g!.buffer), base);
+  const { id, rows } = steps ? idsOfNumbers(steps, base, arrays.parts) : idsOfSlots(new Uint32Array(i!.buffer), new Uint32Array(g!.buffer), base);
   const same = sameNumbers(id, old);
   if (same && !key) return { id: old, rows: null, fresh: 0 };
   return { id: same ? old : id, rows, fresh: rows!.reduce((sum, row) => sum + (row < 0 ? 1 : 0), 0) };
@@ -182,12 +194,11 @@ function ownBytes(now: Decoded, before: Decoded | null): number {
   return arrays(now).reduce((sum, b) => sum + (known.has(b) ? 0 : b.byteLength), 0);
 }
 
-// Decodes the frame in `bytes`, a whole chunk. `before`, the frame before it, is needed unless this is a key
+// Decodes the frame in `bytes`, all of its chunks. `before`, the frame before it, is needed unless this is a key
 // frame; given with a key frame it only saves memory.
 export async function decodeFrame(bytes: Uint8Array, head: Head, before: Decoded | null): Promise<Decoded> {
-  const chunk = openChunk(bytes);
-  if (chunk.kind !== "frame") throw new Error("a head stands where a frame should");
-  const arrays = new Arrays(chunk.payload);
+  const { parts, frame: chunk } = openFrame(bytes);
+  const arrays = new Arrays(chunk.payload, parts.map((part) => part.payload));
   const base = chunk.key ? null : before;
   if (!chunk.key && !before) throw new Error("frame that needs the one before it, which is not there");
 

@@ -5,13 +5,14 @@ import type { FrameInfo } from "../types";
 
 const FILE_HEADER = 16;
 const CHUNK_HEADER = 40;
-const VERSION = 3; // talus view and talus export bring older files to it
+const VERSIONS = [3, 4]; // talus view and talus export bring older files to them
 
 // Four letters as the little-endian number that stands in the file.
 const word = (s: string): number => s.charCodeAt(0) | (s.charCodeAt(1) << 8) | (s.charCodeAt(2) << 16) | (s.charCodeAt(3) << 24);
 const TCHK = word("TCHK");
 const HEAD = word("HEAD");
 const FRAM = word("FRAM");
+const PART = word("PART");
 
 export interface HeadPlace { offset: number; size: number }
 export interface Listing { heads: HeadPlace[]; frames: FrameInfo[] }
@@ -56,14 +57,14 @@ function checkFile(bytes: Uint8Array): void {
     throw new Error("not a frames file: it does not begin with TALUSFRM");
   }
   const version = viewOf(bytes).getUint32(8, true);
-  if (version !== VERSION) throw new Error(`frames file of version ${version}; this page reads version ${VERSION}`);
+  if (!VERSIONS.includes(version)) throw new Error(`frames file of version ${version}; this page reads versions ${VERSIONS.join(" and ")}`);
 }
 
 // Where heads and frames stand, up to the first chunk that is not whole.
 export function walk(bytes: Uint8Array): Listing {
   checkFile(bytes);
   const view = viewOf(bytes), listing: Listing = { heads: [], frames: [] };
-  for (let at = FILE_HEADER; at + CHUNK_HEADER <= bytes.length; ) {
+  for (let at = FILE_HEADER, first = at; at + CHUNK_HEADER <= bytes.length; ) { // first: of the parts of a frame, which come before it
     if (view.getInt32(at, true) !== TCHK) break;
     const payload = u64(view, at + 8);
     const size = CHUNK_HEADER + Math.ceil(payload / 8) * 8;
@@ -71,17 +72,20 @@ export function walk(bytes: Uint8Array): Listing {
     const kind = view.getInt32(at + 4, true);
     if (kind === HEAD) listing.heads.push({ offset: at, size });
     if (kind === FRAM && payload >= 16 && listing.heads.length > 0) {
+      const from = view.getUint32(at + CHUNK_HEADER + 12, true) > 0 ? first : at;
       listing.frames.push({
-        offset: at, size, time: view.getFloat64(at + 16, true), step: i64(view, at + 24),
+        offset: from, size: at + size - from, time: view.getFloat64(at + 16, true), step: i64(view, at + 24),
         key: (view.getUint32(at + 32, true) & 1) !== 0, bodies: view.getUint32(at + CHUNK_HEADER, true),
       });
     }
     at += size;
+    if (kind !== PART) first = at;
   }
   return listing;
 }
 
-export interface Chunk { kind: "head" | "frame"; time: number; step: number; key: boolean; payload: Uint8Array }
+export interface Chunk { kind: "head" | "frame" | "part"; time: number; step: number; key: boolean; payload: Uint8Array; size: number }
+const KINDS = new Map<number, Chunk["kind"]>([[HEAD, "head"], [FRAM, "frame"], [PART, "part"]]);
 
 // One chunk, which begins where `bytes` begin, checked by its CRC.
 export function openChunk(bytes: Uint8Array): Chunk {
@@ -91,10 +95,26 @@ export function openChunk(bytes: Uint8Array): Chunk {
   const length = u64(view, 8);
   if (length > bytes.length - CHUNK_HEADER) throw new Error(`chunk of ${length} bytes, of which ${bytes.length - CHUNK_HEADER} are there`);
   const payload = bytes.subarray(CHUNK_HEADER, CHUNK_HEADER + length);
-  const kind = view.getInt32(4, true);
-  if (kind !== HEAD && kind !== FRAM) throw new Error("chunk of a kind that is neither HEAD nor FRAM");
+  const kind = KINDS.get(view.getInt32(4, true));
+  if (!kind) throw new Error("chunk of a kind that is none of HEAD, FRAM and PART");
   if (crc32(crc32(0, bytes.subarray(0, 36)), payload) !== view.getUint32(36, true)) throw new Error("damaged chunk: its CRC-32 does not fit its bytes");
   return {
-    kind: kind === HEAD ? "head" : "frame", time: view.getFloat64(16, true), step: i64(view, 24), key: (view.getUint32(32, true) & 1) !== 0, payload,
+    kind, time: view.getFloat64(16, true), step: i64(view, 24), key: (view.getUint32(32, true) & 1) !== 0, payload,
+    size: CHUNK_HEADER + Math.ceil(length / 8) * 8,
   };
+}
+
+// The parts of a frame, if it is in parts, and behind them its own chunk.
+export function openFrame(bytes: Uint8Array): { parts: Chunk[]; frame: Chunk } {
+  const parts: Chunk[] = [];
+  let frame = openChunk(bytes);
+  for (let at = 0; frame.kind === "part"; frame = openChunk(bytes.subarray(at))) {
+    parts.push(frame);
+    at += frame.size;
+  }
+  if (frame.kind !== "frame") throw new Error("a head stands where a frame should");
+  for (const part of parts) {
+    if (part.time !== frame.time || part.step !== frame.step || part.key !== frame.key) throw new Error("a part of one frame stands before another");
+  }
+  return { parts, frame };
 }
