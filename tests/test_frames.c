@@ -349,17 +349,17 @@ TEST(the_grid_is_fine_enough_for_the_small)
         s.fixed[i] = false;
         s.radius[i] = i < LARGE ? 1.0 : 1e-4;
     }
-    CHECK_OK(talus_frames_head_set_grid(&head, &s));
+    CHECK_OK(talus_frames_head_set_grid(&head, &s, NULL));
     CHECK(head.radius == 1.0);
     CHECK(head.quantum <= 1e-4 / 16 && head.quantum > 1e-4 / 18.1);
     for (int i = 0; i < ALL - 1; i++)
         s.radius[i] = 1.0; /* for a single one it is not worth the bytes */
-    CHECK_OK(talus_frames_head_set_grid(&head, &s));
+    CHECK_OK(talus_frames_head_set_grid(&head, &s, NULL));
     CHECK(head.quantum == 1.0 / 128);
     s.radius[ALL - 1] = 0.9999;
     for (int i = 0; i < ALL; i++)
         s.radius[i] *= 0.1;
-    CHECK_OK(talus_frames_head_set_grid(&head, &s));
+    CHECK_OK(talus_frames_head_set_grid(&head, &s, NULL));
     CHECK(head.quantum <= 0.1 / 128 && head.quantum > 0.1 / 144.1);
     for (int k = 1; k < 1 << 20; k *= 3) /* multiples of it are exact */
         CHECK(head.quantum * k / k == head.quantum && fmod(head.quantum * k, 0x1p-40) == 0.0);

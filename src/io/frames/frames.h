@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/pool.h"
 #include "base/status.h"
+#include "comm/comm.h"
 #include "geometry/figure.h"
 #include "io/file/dir.h"
 #include "io/text/json.h"
@@ -328,9 +329,10 @@ TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *
 /* True if two heads have equal shapes, materials, gravity, periods and step; the rest, as the grid, may differ. */
 bool talus_frames_heads_equal(const TalusFramesHead *a, const TalusFramesHead *b);
 /* Sets the typical radius (median), the grid (quantum and origin) and the floor (height of the lowest centre of a
- * moving body; NAN if none moves) of the head from the bodies of the first frame. Uses gravity and `lean` of the
- * head. */
-TalusStatus talus_frames_head_set_grid(TalusFramesHead *head, const TalusSnapshot *first);
+ * moving body; NAN if none moves) of the head from the bodies of the first frame, on several ranks from those of all: each has
+ * its own in `first`. Uses gravity and `lean` of the head. */
+TalusStatus talus_frames_head_set_grid(TalusFramesHead *head, const TalusSnapshot *first,
+                                       TalusComm *comm);
 /* Returns the direction against gravity; +z without gravity. */
 TalusVec3 talus_frames_up_direction(const TalusFramesHead *head);
 
@@ -420,12 +422,46 @@ TalusStatus talus_frame_encode(TalusFrameEncoder *encoder, const TalusFramesHead
 /* The same for a PART chunk; the snapshot has the bodies of this part alone, `before` those of the frame before. */
 TalusStatus talus_frame_encode_part(TalusFrameEncoder *encoder, const TalusFramesHead *head,
                                     const TalusSnapshot *snapshot, uint64_t part, bool *key);
-/* Makes the FRAM chunk behind the parts of a lean frame with these bodies and contacts. */
-TalusStatus talus_frame_encode_end(TalusPacker *packer, const TalusSnapshot *snapshot, int parts,
-                                   bool key);
+/* Makes the FRAM chunk behind the parts of a lean frame, all bodies and contacts of which `frame` counts. */
+TalusStatus talus_frame_encode_end(TalusPacker *packer, const TalusFrameHead *frame, double time,
+                                   int64_t step, bool key);
 /* Exchanges `now` and `before`, so that the frame encoded last is the previous one. Call it once the chunk is in the
  * file. */
 void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
+
+/* ---- frames in parts: frames_parts.c ---- */
+
+/* A part: the bodies with these numbers. */
+typedef struct TalusFramePart {
+    uint64_t number;
+    TalusFrameState before, now; /* as in TalusFrameEncoder */
+} TalusFramePart;
+
+/* The parts of the last frame, and while a frame is made its own, too. A zeroed struct is empty. */
+typedef struct TalusPartList {
+    TalusFramePart *part; /* [count], by ascending numbers */
+    int count;
+    int at, added,
+        clamped; /* of the frame being made: place of its last part, their number, bodies outside the grid */
+    int64_t bodies; /* of all its parts so far */
+} TalusPartList;
+
+void talus_parts_clear(TalusPartList *list);
+/* Adds the parts of a decoded frame, as those of the last one, to an empty list. */
+TalusStatus talus_parts_take(TalusPartList *list, const TalusFrameState *state);
+/* Starts a frame, or starts it anew. */
+void talus_parts_begin(TalusPartList *list);
+/* Makes the chunk of the next part in encoder->packer: `rows` are all bodies of it, and at least one. *key: as for
+ * talus_frame_encode. */
+TalusStatus talus_parts_encode(TalusPartList *list, TalusFrameEncoder *encoder,
+                               const TalusFramesHead *head, const TalusSnapshot *rows, bool *key);
+/* Makes the chunk behind the parts. */
+TalusStatus talus_parts_encode_end(const TalusPartList *list, TalusPacker *packer, double time,
+                                   int64_t step, int64_t contacts, bool key);
+/* Makes the frame the last one. Call it once all chunks are in the file. */
+void talus_parts_commit(TalusPartList *list);
+/* Returns the rows of a lean snapshot, in its memory, that are of the same part as row `first` and behind it. */
+TalusSnapshot talus_snapshot_next_part(const TalusSnapshot *snapshot, int first);
 
 /* Work space of a reader of frames; members as in TalusFrameEncoder. */
 typedef struct TalusFrameDecoder {
@@ -466,6 +502,12 @@ TalusStatus talus_frame_parts_end(const TalusFrameParts *parts, const TalusChunk
 /* Returns the head of the last frame written; NULL before the first frame. */
 const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer);
 
+/* True if the next frame of this world is in parts: lean, with bodies, in a file of a version that has parts. */
+bool talus_frames_has_parts(const TalusFramesWriter *writer, const TalusWorld *world);
+/* Appends a frame of a world on several ranks, which all call this; `writer` is NULL on all but rank 0. The bodies come to rank 0
+ * part by part; talus_frames_has_parts must hold. `def`: as for talus_frames_head_of_world. */
+TalusStatus talus_frames_add_from_ranks(TalusFramesWriter *writer, const TalusFramesDef *def,
+                                        const TalusWorld *world);
 /* As talus_frames_create and talus_frames_resume, in an open directory, which must outlive the writer. If `dir` is
  * NULL, `name` is a path. */
 TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusFramesDef *def,

@@ -475,16 +475,14 @@ TalusStatus talus_frame_encode_part(TalusFrameEncoder *e, const TalusFramesHead 
     return encode(e, head, s, TALUS_CHUNK_PART, &frame, key);
 }
 
-TalusStatus talus_frame_encode_end(TalusPacker *p, const TalusSnapshot *s, int parts, bool key)
+TalusStatus talus_frame_encode_end(TalusPacker *p, const TalusFrameHead *frame, double time,
+                                   int64_t step, bool key)
 {
-    const TalusFrameHead frame = {.bodies = (uint32_t)s->body_count,
-                                  .contacts = (uint32_t)s->contact_total,
-                                  .part = (uint32_t)parts};
     TALUS_TRY(open_chunk(p));
     return close_chunk(p,
                        (TalusChunk){.kind = TALUS_CHUNK_FRAME,
-                                    .time = s->time,
-                                    .step = s->step,
+                                    .time = time,
+                                    .step = step,
                                     .flags = key ? TALUS_CHUNK_KEY : 0},
-                       &frame);
+                       frame);
 }

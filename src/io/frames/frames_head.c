@@ -4,6 +4,7 @@
 #include "base/order.h"
 #include "io/frames/frames.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -108,7 +109,7 @@ static TalusStatus fill_from_world(const TalusWorld *world, const TalusFramesDef
     out->head.step = talus_world_step_length(world);
     out->head.floor = NAN;
     if (first)
-        TALUS_TRY(talus_frames_head_set_grid(&out->head, first));
+        TALUS_TRY(talus_frames_head_set_grid(&out->head, first, NULL));
     out->head.quantum = 0.0;
     return TALUS_OK;
 }
@@ -173,20 +174,69 @@ typedef struct Radii {
     double median, small; /* small: about 1 / FEW of the bodies have a smaller radius */
 } Radii;
 
+/* Returns how many of the ascending numbers are at most x. */
+static int64_t count_up_to(const double *sorted, size_t count, double x)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (sorted[middle] <= x)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return (int64_t)low;
+}
+
+/* Sets *out to the number of rank `k`, from 0, among those of all ranks, which are positive and ascend on each: by halving
+ * of the bits, which have the order of the numbers. */
+static TalusStatus find_ranked(const double *sorted, size_t count, int64_t k, TalusComm *comm,
+                               double *out)
+{
+    const double largest = DBL_MAX;
+    uint64_t low = 0, high;
+    memcpy(&high, &largest, sizeof high);
+    while (low < high) {
+        const uint64_t middle = low + (high - low) / 2;
+        double x;
+        memcpy(&x, &middle, sizeof x);
+        int64_t up_to = count_up_to(sorted, count, x);
+        TALUS_TRY(talus_comm_add_counts(comm, &up_to, 1));
+        if (up_to > k)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    memcpy(out, &low, sizeof low);
+    return TALUS_OK;
+}
+
+/* Sets the measures of ascending radii, of all ranks. */
+static TalusStatus rank_radii(const double *sorted, size_t count, TalusComm *comm, Radii *out)
+{
+    int64_t all = (int64_t)count;
+    *out = (Radii){1.0, 1.0};
+    TALUS_TRY(talus_comm_add_counts(comm, &all, 1));
+    if (all == 0)
+        return TALUS_OK;
+    TALUS_TRY(find_ranked(sorted, count, all / 2, comm, &out->median));
+    return find_ranked(sorted, count, all / FEW, comm, &out->small);
+}
+
 /* Measures the radii of bodies with an extent (radius > 0), with `moving` only of those that are not fixed. Both radii
  * are 1 if there are no such bodies. */
-static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, Radii *out)
+static TalusStatus measure_radii(const TalusSnapshot *s, bool moving, TalusComm *comm, Radii *out)
 {
     double *radius;
     size_t count = 0;
-    TALUS_TRY(TALUS_ALLOC(radius, (size_t)s->body_count, "radii"));
+    TALUS_TRY(talus_comm_agree(comm, TALUS_ALLOC(radius, (size_t)s->body_count + 1, "radii")));
     for (int i = 0; i < s->body_count; i++)
         if (s->radius[i] > 0.0 && !(moving && s->fixed[i]))
             radius[count++] = s->radius[i];
     qsort(radius, count, sizeof *radius, talus_compare_doubles);
-    *out = count ? (Radii){radius[count / 2], radius[count / FEW]} : (Radii){1.0, 1.0};
+    const TalusStatus status = rank_radii(radius, count, comm, out);
     talus_release(radius);
-    return TALUS_OK;
+    return status;
 }
 
 /* Returns the largest number <= x with four significant bits, for x > 0. Its 32-bit multiples are exact doubles. */
@@ -206,7 +256,7 @@ static double choose_quantum(Radii sizes, bool lean)
 
 /* Returns the origin of the grid: the low corner of the box around all bodies with an extent, rounded down to a grid
  * step; 0 if there are none. */
-static TalusVec3 find_grid_origin(const TalusSnapshot *s, double quantum)
+static TalusVec3 find_grid_origin(const TalusSnapshot *s, double quantum, TalusComm *comm)
 {
     TalusVec3 low = talus_vec3(INFINITY, INFINITY, INFINITY);
     for (int i = 0; i < s->body_count; i++) {
@@ -217,25 +267,28 @@ static TalusVec3 find_grid_origin(const TalusSnapshot *s, double quantum)
         low.y = fmin(low.y, s->position[i].y - r);
         low.z = fmin(low.z, s->position[i].z - r);
     }
+    talus_comm_find_minima(comm, &low.x, 3);
     if (!isfinite(low.x + low.y + low.z))
         return talus_vec3(0.0, 0.0, 0.0);
     return talus_vec3(quantum * floor(low.x / quantum), quantum * floor(low.y / quantum),
                       quantum * floor(low.z / quantum));
 }
 
-TalusStatus talus_frames_head_set_grid(TalusFramesHead *head, const TalusSnapshot *first)
+TalusStatus talus_frames_head_set_grid(TalusFramesHead *head, const TalusSnapshot *first,
+                                       TalusComm *comm)
 {
     TalusVec3 up = talus_frames_up_direction(head);
     double low = INFINITY;
     for (int i = 0; i < first->body_count; i++)
         if (!first->fixed[i])
             low = fmin(low, talus_dot(up, first->position[i]));
+    talus_comm_find_minima(comm, &low, 1);
     bool moving = low < INFINITY;
     Radii sizes;
-    TALUS_TRY(measure_radii(first, moving, &sizes));
+    TALUS_TRY(measure_radii(first, moving, comm, &sizes));
     head->radius = sizes.median;
     head->quantum = choose_quantum(sizes, head->lean);
-    head->origin = find_grid_origin(first, head->quantum);
+    head->origin = find_grid_origin(first, head->quantum, comm);
     head->floor = moving ? low : NAN;
-    return TALUS_OK;
+    return talus_comm_agree(comm, TALUS_OK);
 }

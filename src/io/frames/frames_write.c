@@ -5,17 +5,12 @@
 #include "base/memory.h"
 #include "io/file/growing.h"
 #include "io/frames/frames.h"
+#include "io/run/snapshot.h"
 #include "world/state.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-/* A part of lean frames: the bodies with these numbers. */
-typedef struct Part {
-    uint64_t number;
-    TalusFrameState before, now; /* as in TalusFrameEncoder */
-} Part;
 
 struct TalusFramesWriter {
     TalusGrowing file;
@@ -27,22 +22,10 @@ struct TalusFramesWriter {
     TalusIndexRow *frame; /* [frames], rows of the index */
     int frames;
     TalusFrameEncoder encoder;
-    bool in_parts; /* the last frame is: its state is in `part`, not in the encoder */
-    Part *
-        part; /* [parts], ascending: those of the last frame, and while a frame is added its own, too */
-    int parts;
-    TalusSnapshot snapshot; /* for talus_frames_add */
+    bool in_parts; /* the last frame is: its state is in `parts`, not in the encoder */
+    TalusPartList parts;
+    TalusSnapshot snapshot; /* for talus_frames_add, of a part for talus_frames_add_from_ranks */
 };
-
-/* Frees the states of the parts from `first` on and forgets these parts. */
-static void drop_parts(TalusFramesWriter *w, int first)
-{
-    for (int i = first; i < w->parts; i++) {
-        talus_frame_state_clear(&w->part[i].before);
-        talus_frame_state_clear(&w->part[i].now);
-    }
-    w->parts = w->parts < first ? w->parts : first;
-}
 
 static void free_writer(TalusFramesWriter *w)
 {
@@ -53,8 +36,7 @@ static void free_writer(TalusFramesWriter *w)
     talus_frames_head_clear(&w->named);
     talus_frames_head_clear(&w->head);
     talus_frame_encoder_clear(&w->encoder);
-    drop_parts(w, 0);
-    talus_release(w->part);
+    talus_parts_clear(&w->parts);
     talus_snapshot_free(&w->snapshot);
     talus_release(w);
 }
@@ -151,31 +133,15 @@ static TalusStatus copy_index_rows(TalusFramesWriter *w, const TalusFrames *old,
     return TALUS_OK;
 }
 
-/* Appends an empty part to the list. */
-static TalusStatus add_part(TalusFramesWriter *w, uint64_t number)
-{
-    size_t count = (size_t)w->parts;
-    TALUS_TRY(TALUS_GROW(w->part, count + 1, count, "frames"));
-    w->part[w->parts++] = (Part){.number = number};
-    return TALUS_OK;
-}
-
 /* Takes the decoded frame out of `old`, as the last that the writer has written. */
 static TalusStatus take_state(TalusFramesWriter *w, TalusFrames *old)
 {
     TalusFrameState *state = &old->state[old->newest];
     w->in_parts = old->in_parts;
-    if (!w->in_parts) {
-        w->encoder.before = *state;
-        *state = (TalusFrameState){0};
-        return TALUS_OK;
-    }
-    for (int row = 0; row < state->count;) {
-        const uint64_t number = talus_frame_part_of(state->id[row]);
-        const TalusFrameState rows = talus_frame_state_part(state, number, &row);
-        TALUS_TRY(add_part(w, number));
-        TALUS_TRY(talus_frame_state_copy(&rows, &w->part[w->parts - 1].before));
-    }
+    if (w->in_parts)
+        return talus_parts_take(&w->parts, state);
+    w->encoder.before = *state;
+    *state = (TalusFrameState){0};
     return TALUS_OK;
 }
 
@@ -260,8 +226,7 @@ static bool is_lean(const TalusFramesWriter *w, int64_t bodies, bool source)
 /* True if a frame with this head needs no new head in the file, because the last one written is equal. If `head` has a
  * grid, as from a file, grid and radius must be equal too. The head of a world has no grid (quantum 0); then the last
  * grid must have been measured with moving bodies (floor is not NAN), unless the snapshot still has none. */
-static bool last_head_applies(const TalusFramesWriter *w, const TalusFramesHead *head,
-                              const TalusSnapshot *s)
+static bool last_head_applies(const TalusFramesWriter *w, const TalusFramesHead *head, bool moving)
 {
     const TalusFramesHead *now = &w->head.head;
     if (!w->has_head || !talus_frames_heads_equal(now, head))
@@ -269,14 +234,21 @@ static bool last_head_applies(const TalusFramesWriter *w, const TalusFramesHead 
     if (head->quantum > 0.0)
         return head->quantum == now->quantum && head->radius == now->radius &&
                memcmp(&head->origin, &now->origin, sizeof now->origin) == 0;
-    return !isnan(now->floor) || !has_moving_body(s);
+    return !isnan(now->floor) || !moving;
+}
+
+/* True if a new head must have the grid measured: there is no last head, or it was measured without moving bodies and now there
+ * are some. */
+static bool must_measure(const TalusFramesWriter *w, const TalusFramesHead *head, bool moving)
+{
+    const bool measured = w->has_head && (!isnan(w->head.head.floor) || !moving);
+    return !(head->quantum > 0.0) && !measured;
 }
 
 /* Makes the head to be written before a frame for which last_head_applies is false. If `head` has no grid, it gets
- * grid, radius and floor of the last head written. They are measured anew if there is no last head, or if that one was
- * measured without moving bodies and now there are some. */
+ * grid, radius and floor of the last head written. */
 static TalusStatus make_next_head(const TalusFramesWriter *w, const TalusFramesHead *head,
-                                  const TalusSnapshot *s, TalusHeadStore *out)
+                                  TalusHeadStore *out)
 {
     const TalusFramesHead *old = &w->head.head;
     TalusFramesHead next = *head;
@@ -284,15 +256,11 @@ static TalusStatus make_next_head(const TalusFramesWriter *w, const TalusFramesH
         next.title = w->named.head.title;
     if (w->named.head.scene[0])
         next.scene = w->named.head.scene;
-    next.lean = is_lean(w, s->body_count, head->lean);
-    bool measured = w->has_head && (!isnan(old->floor) || !has_moving_body(s));
-    if (!(head->quantum > 0.0) && measured) {
+    if (!(head->quantum > 0.0)) {
         next.radius = old->radius;
         next.quantum = old->quantum;
         next.origin = old->origin;
         next.floor = old->floor;
-    } else if (!(head->quantum > 0.0)) {
-        TALUS_TRY(talus_frames_head_set_grid(&next, s));
     }
     return talus_frames_head_copy(&next, out);
 }
@@ -333,7 +301,132 @@ static void warn_clamped(TalusFramesWriter *w, const TalusFramesHead *head, doub
               w->file.path, time, w->encoder.clamped, head->quantum * 0x1p31);
 }
 
-/* ---- frames in parts ---- */
+/* ---- frames ---- */
+
+/* Where a frame begins in the file. */
+typedef struct Start {
+    uint64_t size;
+    uint32_t crc;
+} Start;
+
+static Start get_start(const TalusFramesWriter *w)
+{
+    return (Start){w->file.size, w->file.crc};
+}
+
+/* Removes what has been appended since. */
+static void undo(TalusFramesWriter *w, Start start)
+{
+    if (w->file.size != start.size)
+        talus_growing_undo_appends(&w->file, start.size, start.crc);
+}
+
+/* Appends the chunk that has been encoded. */
+static TalusStatus append_chunk(TalusFramesWriter *w)
+{
+    return talus_growing_append(&w->file, w->encoder.packer.bytes, w->encoder.packer.size);
+}
+
+/* Appends the chunk behind the parts. */
+static TalusStatus end_parts(TalusFramesWriter *w, double time, int64_t step, int64_t contacts,
+                             bool key)
+{
+    w->encoder.clamped = w->parts.clamped;
+    TALUS_TRY(talus_parts_encode_end(&w->parts, &w->encoder.packer, time, step, contacts, key));
+    return append_chunk(w);
+}
+
+/* Appends the parts of a snapshot. */
+static TalusStatus append_parts(TalusFramesWriter *w, const TalusFramesHead *head,
+                                const TalusSnapshot *s, bool *key)
+{
+    talus_parts_begin(&w->parts);
+    for (int first = 0; first < s->body_count;) {
+        const TalusSnapshot rows = talus_snapshot_next_part(s, first);
+        TALUS_TRY(talus_parts_encode(&w->parts, &w->encoder, head, &rows, key));
+        TALUS_TRY(append_chunk(w));
+        first += rows.body_count;
+    }
+    return TALUS_OK;
+}
+
+/* Goes back to `start` for a key frame in place of the parts that are there. */
+static TalusStatus restart(TalusFramesWriter *w, Start start)
+{
+    undo(w, start);
+    if (w->file.size != start.size)
+        return talus_fail_file(w->file.path, TALUS_ERR_IO, "cannot truncate");
+    return TALUS_OK;
+}
+
+/* Appends the frame's chunks. *key is set if only a key frame can store it. */
+static TalusStatus append_chunks(TalusFramesWriter *w, const TalusFramesHead *head,
+                                 const TalusSnapshot *s, bool in_parts, bool *key)
+{
+    const Start start = get_start(w);
+    const bool asked = *key;
+    if (!in_parts) {
+        TALUS_TRY(talus_frame_encode(&w->encoder, head, s, key));
+        return append_chunk(w);
+    }
+    TALUS_TRY(append_parts(w, head, s, key));
+    if (*key != asked) {
+        TALUS_TRY(restart(w, start));
+        TALUS_TRY(append_parts(w, head, s, key));
+    }
+    return end_parts(w, s->time, s->step, s->contact_total, *key);
+}
+
+/* Adds the frame that has been appended from `first` on to the index. */
+static TalusStatus index_frame(TalusFramesWriter *w, uint64_t first, double time, int64_t step,
+                               int64_t bodies, bool key)
+{
+    const TalusIndexRow row = {.offset = first,
+                               .time = time,
+                               .step = step,
+                               .size = w->file.size - first,
+                               .flags = key ? TALUS_CHUNK_KEY : 0,
+                               .bodies = (uint32_t)bodies};
+    return add_index_row(w, &row);
+}
+
+/* Appends the head `fresh` (NULL: none) and the frame. */
+static TalusStatus append_frame(TalusFramesWriter *w, const TalusFramesHead *fresh,
+                                const TalusSnapshot *s, bool in_parts, bool key)
+{
+    if (fresh)
+        TALUS_TRY(append_head_chunk(w, fresh));
+    const uint64_t first = w->file.size;
+    TALUS_TRY(append_chunks(w, fresh ? fresh : &w->head.head, s, in_parts, &key));
+    return index_frame(w, first, s->time, s->step, s->body_count, key);
+}
+
+/* Takes note of the frame that is now the last of the file, and of its head, if it is new. */
+static void commit_frame(TalusFramesWriter *w, TalusHeadStore *fresh, bool in_parts)
+{
+    warn_clamped(w, fresh->arena.blocks ? &fresh->head : &w->head.head,
+                 w->frame[w->frames - 1].time);
+    if (fresh->arena.blocks) {
+        talus_frames_head_clear(&w->head);
+        w->head = *fresh;
+        *fresh = (TalusHeadStore){0};
+        w->has_head = true;
+    }
+    w->in_parts = in_parts;
+    if (in_parts) {
+        talus_parts_commit(&w->parts);
+        talus_frame_state_clear(&w->encoder.before);
+    } else {
+        talus_frame_encoder_commit(&w->encoder);
+        talus_parts_clear(&w->parts);
+    }
+}
+
+/* True if the next frame must be a key frame. */
+static bool needs_key(const TalusFramesWriter *w, bool renewed, bool in_parts)
+{
+    return renewed || w->frames % TALUS_FRAMES_KEY_EVERY == 0 || in_parts != w->in_parts;
+}
 
 /* True if a frame can be in parts: lean, in a file of a version that has parts, with bodies by ascending ids. */
 static bool can_be_in_parts(const TalusFramesWriter *w, const TalusFramesHead *head,
@@ -345,176 +438,31 @@ static bool can_be_in_parts(const TalusFramesWriter *w, const TalusFramesHead *h
     return head->lean && w->version >= TALUS_FRAMES_PARTS_SINCE && ascending && s->body_count > 0;
 }
 
-/* Sets *at to the place of a part in the list, behind those of lower numbers; the part is added if it is not there. */
-static TalusStatus find_part(TalusFramesWriter *w, uint64_t number, int *at)
-{
-    while (*at < w->parts && w->part[*at].number < number)
-        ++*at;
-    if (*at < w->parts && w->part[*at].number == number)
-        return TALUS_OK;
-    TALUS_TRY(add_part(w, number));
-    const Part added = w->part[w->parts - 1];
-    for (int i = w->parts - 1; i > *at; i--)
-        w->part[i] = w->part[i - 1];
-    w->part[*at] = added;
-    return TALUS_OK;
-}
-
-/* Encodes one part by the encoder of all and appends its chunk. */
-static TalusStatus append_part(TalusFramesWriter *w, const TalusFramesHead *head,
-                               const TalusSnapshot *rows, Part *part, bool *key)
-{
-    TalusFrameEncoder *e = &w->encoder;
-    const TalusFrameState before = e->before, now = e->now;
-    e->before = part->before;
-    e->now = part->now;
-    TalusStatus status = talus_frame_encode_part(e, head, rows, part->number, key);
-    part->before = e->before;
-    part->now = e->now;
-    e->before = before;
-    e->now = now;
-    TALUS_THEN(status, talus_growing_append(&w->file, e->packer.bytes, e->packer.size));
-    return status;
-}
-
-/* Returns the rows [first, end) of a lean snapshot, in its memory. */
-static TalusSnapshot snapshot_rows(const TalusSnapshot *s, int first, int end)
-{
-    TalusSnapshot rows = {.fields = s->fields,
-                          .time = s->time,
-                          .step = s->step,
-                          .length = s->length,
-                          .contact_total = s->contact_total};
-    rows.body_count = end - first;
-    rows.id = s->id + first;
-    rows.position = s->position + first;
-    rows.orientation = s->orientation + first;
-    rows.radius = s->radius + first;
-    rows.shape = s->shape + first;
-    rows.material = s->material + first;
-    rows.tag = s->tag + first;
-    rows.fixed = s->fixed + first;
-    rows.speed = s->speed + first;
-    rows.force = s->force + first;
-    rows.layer = s->layer ? s->layer + first : NULL;
-    return rows;
-}
-
-/* Encodes and appends the parts of a frame and the chunk behind them. */
-static TalusStatus append_parts(TalusFramesWriter *w, const TalusFramesHead *head,
-                                const TalusSnapshot *s, bool *key)
-{
-    int parts = 0, at = 0, clamped = 0;
-    for (int i = 0; i < w->parts; i++)
-        w->part[i].now.count = 0;
-    for (int first = 0, end = 0; first < s->body_count; first = end, parts++) {
-        const uint64_t number = talus_frame_part_of(s->id[first]);
-        while (end < s->body_count && talus_frame_part_of(s->id[end]) == number)
-            end++;
-        const TalusSnapshot rows = snapshot_rows(s, first, end);
-        TALUS_TRY(find_part(w, number, &at));
-        TALUS_TRY(append_part(w, head, &rows, &w->part[at], key));
-        clamped += w->encoder.clamped;
-    }
-    w->encoder.clamped = clamped;
-    TALUS_TRY(talus_frame_encode_end(&w->encoder.packer, s, parts, *key));
-    return talus_growing_append(&w->file, w->encoder.packer.bytes, w->encoder.packer.size);
-}
-
-/* Makes the states of the parts those of the last frame; a part without bodies is forgotten. */
-static void commit_parts(TalusFramesWriter *w)
-{
-    int kept = 0;
-    for (int i = 0; i < w->parts; i++) {
-        const Part part = w->part[i];
-        w->part[i] = w->part[kept];
-        w->part[kept] = (Part){.number = part.number, .before = part.now, .now = part.before};
-        kept += part.now.count > 0;
-    }
-    drop_parts(w, kept);
-}
-
-/* ---- frames ---- */
-
-/* Appends the frame's chunks. *key is set if only a key frame can store it. */
-static TalusStatus append_frame_chunks(TalusFramesWriter *w, const TalusFramesHead *head,
-                                       const TalusSnapshot *s, bool in_parts, bool *key)
-{
-    const uint64_t size = w->file.size;
-    const uint32_t crc = w->file.crc;
-    const bool asked = *key;
-    if (!in_parts) {
-        TALUS_TRY(talus_frame_encode(&w->encoder, head, s, key));
-        return talus_growing_append(&w->file, w->encoder.packer.bytes, w->encoder.packer.size);
-    }
-    TALUS_TRY(append_parts(w, head, s, key));
-    if (*key == asked)
-        return TALUS_OK;
-    talus_growing_undo_appends(&w->file, size,
-                               crc); /* the parts before that one are no key frame's */
-    if (w->file.size != size)
-        return talus_fail_file(w->file.path, TALUS_ERR_IO, "cannot truncate");
-    return append_parts(w, head, s, key);
-}
-
-/* Appends the frame to the file and its row to the index. */
-static TalusStatus append_frame(TalusFramesWriter *w, const TalusFramesHead *head,
-                                const TalusSnapshot *s, bool in_parts, bool key)
-{
-    TalusIndexRow row = {.offset = w->file.size,
-                         .time = s->time,
-                         .step = s->step,
-                         .bodies = (uint32_t)s->body_count};
-    TALUS_TRY(append_frame_chunks(w, head, s, in_parts, &key));
-    row.size = w->file.size - row.offset;
-    row.flags = key ? TALUS_CHUNK_KEY : 0;
-    return add_index_row(w, &row);
-}
-
-/* Appends the head `fresh` (NULL: none) and the frame, or neither: if the frame fails, its head is removed. */
-static TalusStatus append_head_and_frame(TalusFramesWriter *w, const TalusFramesHead *fresh,
-                                         const TalusSnapshot *s, bool in_parts, bool key)
-{
-    const uint64_t size = w->file.size;
-    const uint32_t crc = w->file.crc;
-    TalusStatus status = fresh ? append_head_chunk(w, fresh) : TALUS_OK;
-    TALUS_THEN(status, append_frame(w, fresh ? fresh : &w->head.head, s, in_parts, key));
-    if (status != TALUS_OK && w->file.size != size)
-        talus_growing_undo_appends(&w->file, size, crc);
-    return status;
-}
-
-/* Takes note of the frame that is now the last of the file. */
-static void commit_frame(TalusFramesWriter *w, bool in_parts)
-{
-    w->in_parts = in_parts;
-    if (in_parts) {
-        commit_parts(w);
-        talus_frame_state_clear(&w->encoder.before);
-    } else {
-        talus_frame_encoder_commit(&w->encoder);
-        drop_parts(w, 0);
-    }
-}
-
 /* Appends a frame. `fresh` is a new head to write before it, which moves to w->head on success and leaves *fresh empty;
- * if empty on entry, the last head applies. */
+ * if empty on entry, the last head applies. If the frame fails, its head is removed. */
 static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const TalusSnapshot *s)
 {
-    bool renewed = fresh->arena.blocks != NULL;
+    const bool renewed = fresh->arena.blocks != NULL;
     const TalusFramesHead *head = renewed ? &fresh->head : &w->head.head;
+    const Start start = get_start(w);
     TALUS_TRY(check_fields(head, s));
     const bool in_parts = can_be_in_parts(w, head, s);
-    const bool key = renewed || w->frames % TALUS_FRAMES_KEY_EVERY == 0 || in_parts != w->in_parts;
-    TALUS_TRY(append_head_and_frame(w, renewed ? head : NULL, s, in_parts, key));
-    warn_clamped(w, head, s->time);
-    commit_frame(w, in_parts);
-    if (renewed) {
-        talus_frames_head_clear(&w->head);
-        w->head = *fresh;
-        *fresh = (TalusHeadStore){0};
-        w->has_head = true;
-    }
+    const TalusStatus status =
+        append_frame(w, renewed ? head : NULL, s, in_parts, needs_key(w, renewed, in_parts));
+    if (status == TALUS_OK)
+        commit_frame(w, fresh, in_parts);
+    else
+        undo(w, start);
+    return status;
+}
+
+/* Fails if a frame cannot come next. */
+static TalusStatus check_time(const TalusFramesWriter *w, double time)
+{
+    if (w->frames > 0 && !(time >= w->frame[w->frames - 1].time))
+        return talus_fail_file(w->file.path, TALUS_ERR_ARGUMENT,
+                               "a frame at time %g cannot follow one at %g", time,
+                               w->frame[w->frames - 1].time);
     return TALUS_OK;
 }
 
@@ -522,12 +470,15 @@ TalusStatus talus_frames_add_snapshot(TalusFramesWriter *writer, const TalusFram
                                       const TalusSnapshot *snapshot)
 {
     TalusHeadStore fresh = {0};
-    if (writer->frames > 0 && !(snapshot->time >= writer->frame[writer->frames - 1].time))
-        return talus_fail_file(writer->file.path, TALUS_ERR_ARGUMENT,
-                               "a frame at time %g cannot follow one at %g", snapshot->time,
-                               writer->frame[writer->frames - 1].time);
-    if (!last_head_applies(writer, head, snapshot))
-        TALUS_TRY(make_next_head(writer, head, snapshot, &fresh));
+    const bool moving = has_moving_body(snapshot);
+    TALUS_TRY(check_time(writer, snapshot->time));
+    if (!last_head_applies(writer, head, moving)) {
+        TalusFramesHead next = *head;
+        next.lean = is_lean(writer, snapshot->body_count, head->lean);
+        if (must_measure(writer, head, moving))
+            TALUS_TRY(talus_frames_head_set_grid(&next, snapshot, NULL));
+        TALUS_TRY(make_next_head(writer, &next, &fresh));
+    }
     TalusStatus status = add_frame(writer, &fresh, snapshot);
     talus_frames_head_clear(&fresh);
     return status;
@@ -543,6 +494,131 @@ TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world)
     TalusStatus status = talus_frames_add_snapshot(writer, &head.head, &writer->snapshot);
     writer->encoder.packer.pool = NULL; /* the world may be freed before the next frame */
     talus_frames_head_clear(&head);
+    return status;
+}
+
+/* ---- frames of a world on several ranks ---- */
+
+/* A frame of which rank 0 gets the bodies part by part; on other ranks without writer and heads. */
+typedef struct RankFrame {
+    TalusFramesWriter *writer;
+    TalusGathering *gathering;
+    TalusComm *comm;
+    TalusHeadStore head, fresh; /* of the world; the new one that the file gets, or empty */
+} RankFrame;
+
+bool talus_frames_has_parts(const TalusFramesWriter *writer, const TalusWorld *world)
+{
+    const int64_t bodies = talus_world_body_count(world);
+    return writer->version >= TALUS_FRAMES_PARTS_SINCE && bodies > 0 &&
+           is_lean(writer, bodies, false);
+}
+
+/* Measures the grid from the bodies of all ranks. */
+static TalusStatus measure_grid(RankFrame *f)
+{
+    TalusSnapshot own = {0};
+    TalusStatus status = talus_comm_agree(f->comm, talus_gathering_take_own(f->gathering, &own));
+    TALUS_THEN(status, talus_frames_head_set_grid(&f->head.head, &own, f->comm));
+    talus_snapshot_free(&own);
+    return status;
+}
+
+/* Makes the new head, if there must be one. */
+static TalusStatus find_head(RankFrame *f, const TalusFramesDef *def, const TalusWorld *world)
+{
+    TalusFramesWriter *w = f->writer;
+    TALUS_TRY(talus_comm_agree(f->comm, talus_frames_head_of_world(world, def, NULL, &f->head)));
+    f->head.head.lean = true;
+    const bool moving = talus_gathering_moves(f->gathering);
+    const bool renew = w && !last_head_applies(w, &f->head.head, moving);
+    if (talus_comm_any(f->comm, renew && must_measure(w, &f->head.head, moving)))
+        TALUS_TRY(measure_grid(f));
+    return talus_comm_agree(f->comm,
+                            renew ? make_next_head(w, &f->head.head, &f->fresh) : TALUS_OK);
+}
+
+/* Appends all parts. */
+static TalusStatus append_gathered(RankFrame *f, const TalusFramesHead *head, bool *key)
+{
+    TalusFramesWriter *w = f->writer;
+    TalusSnapshot none = {0}, *rows = w ? &w->snapshot : &none;
+    if (w)
+        talus_parts_begin(&w->parts);
+    for (uint64_t number = 0;;) {
+        TALUS_TRY(talus_gathering_find(f->gathering, number, &number));
+        if (number == 0)
+            return TALUS_OK;
+        const uint64_t part = talus_frame_part_of((TalusBodyId){number});
+        number = (part + 1) * TALUS_FRAMES_PART + 1;
+        TALUS_TRY(talus_gathering_take(f->gathering, talus_frame_fields(true),
+                                       part * TALUS_FRAMES_PART + 1, number, rows));
+        TalusStatus status =
+            w ? talus_parts_encode(&w->parts, &w->encoder, head, rows, key) : TALUS_OK;
+        TALUS_THEN(status, w ? append_chunk(w) : TALUS_OK);
+        TALUS_TRY(talus_comm_agree(f->comm, status));
+    }
+}
+
+/* Appends the parts, a second time if it turns out that only a key frame can store them. */
+static TalusStatus append_all_gathered(RankFrame *f, const TalusFramesHead *head, bool *key)
+{
+    const Start start = f->writer ? get_start(f->writer) : (Start){0};
+    const bool asked = *key;
+    TALUS_TRY(append_gathered(f, head, key));
+    if (!talus_comm_any(f->comm, *key != asked))
+        return TALUS_OK;
+    TALUS_TRY(talus_comm_agree(f->comm, f->writer ? restart(f->writer, start) : TALUS_OK));
+    return append_gathered(f, head, key);
+}
+
+/* Appends head and frame. */
+static TalusStatus append_from_ranks(RankFrame *f, const TalusWorld *world)
+{
+    TalusFramesWriter *w = f->writer;
+    const bool renewed = f->fresh.arena.blocks != NULL;
+    const TalusFramesHead *head = renewed ? &f->fresh.head : w ? &w->head.head : NULL;
+    bool key = w && needs_key(w, renewed, true);
+    TALUS_TRY(talus_comm_agree(f->comm, renewed ? append_head_chunk(w, head) : TALUS_OK));
+    const uint64_t first = w ? w->file.size : 0;
+    TALUS_TRY(append_all_gathered(f, head, &key));
+    if (!w)
+        return TALUS_OK;
+    const double time = talus_world_time(world);
+    const int64_t step = talus_world_steps(world);
+    TALUS_TRY(end_parts(w, time, step, talus_gathering_contacts(f->gathering), key));
+    return index_frame(w, first, time, step, w->parts.bodies, key);
+}
+
+/* Makes and appends the frame; the file is as before if any rank fails. */
+static TalusStatus add_from_ranks(RankFrame *f, const TalusFramesDef *def, const TalusWorld *world)
+{
+    TalusFramesWriter *w = f->writer;
+    const Start start = w ? get_start(w) : (Start){0};
+    TALUS_TRY(talus_gathering_open(world, &f->gathering));
+    TALUS_TRY(talus_comm_agree(f->comm, w ? check_time(w, talus_world_time(world)) : TALUS_OK));
+    TALUS_TRY(find_head(f, def, world));
+    const TalusStatus status = talus_comm_agree(f->comm, append_from_ranks(f, world));
+    if (w && status == TALUS_OK)
+        commit_frame(w, &f->fresh, true);
+    else if (w)
+        undo(w, start);
+    return status;
+}
+
+TalusStatus talus_frames_add_from_ranks(TalusFramesWriter *writer, const TalusFramesDef *def,
+                                        const TalusWorld *world)
+{
+    RankFrame frame = {.writer = writer, .comm = world->ranks.comm};
+    talus_world_refresh(world, true);
+    if (writer)
+        writer->encoder.packer.pool = world->pool;
+    const TalusStatus status = add_from_ranks(&frame, def, world);
+    if (writer)
+        writer->encoder.packer.pool = NULL; /* the world may be freed before the next frame */
+    talus_gathering_close(frame.gathering);
+    talus_frames_head_clear(&frame.head);
+    talus_frames_head_clear(&frame.fresh);
     return status;
 }
 

@@ -398,15 +398,27 @@ static TalusStatus update_owners(TalusOutput *output, const TalusWorld *world)
     return write_owners(output, world, owned, count);
 }
 
+/* Writes frames.talus of a world on several ranks without a rank that has all bodies. */
+static TalusStatus write_parts(TalusOutput *output, const TalusWorld *world)
+{
+    return talus_frames_add_from_ranks(output ? output->frames : NULL,
+                                       output ? &output->about : NULL, world);
+}
+
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world)
 {
+    TalusComm *comm = world->ranks.comm;
     TalusSnapshot none = {0};
     /* before the frame, so that whoever reads it finds its ranks */
-    TALUS_TRY(talus_comm_agree(world->ranks.comm, update_owners(output, world)));
+    TALUS_TRY(talus_comm_agree(comm, update_owners(output, world)));
+    const bool parts = output && talus_world_is_dealt(world) && output->format_count == 0 &&
+                       talus_frames_has_parts(output->frames, world);
+    if (talus_comm_any(comm, parts))
+        return write_parts(output, world);
     double fields = output ? output->fields | frames_file_fields(output, world) : 0;
-    fields = talus_comm_share(world->ranks.comm, fields);
+    fields = talus_comm_share(comm, fields);
     if (!(fields >= 0.0)) /* NaN: a rank has failed */
-        return talus_comm_agree(world->ranks.comm, TALUS_OK);
+        return talus_comm_agree(comm, TALUS_OK);
     TALUS_TRY(talus_snapshot_take(output ? &output->snapshot : &none, world, (unsigned)fields));
     return output ? write_snapshot(output, world) : TALUS_OK;
 }

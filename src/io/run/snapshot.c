@@ -1,8 +1,8 @@
-/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays (TalusSnapshot), those of all ranks on rank 0. All arrays of bodies share
+/* io/run/snapshot.c - bodies and contacts of a world at one time, as arrays (TalusSnapshot), those of all ranks (gathering.c) on rank 0. All arrays of bodies share
  * one block of memory and all arrays of contacts another, because the number of contacts is known only after the forces
  * have been summed. */
+#include "io/run/snapshot.h"
 #include "base/memory.h"
-#include "comm/stream.h"
 #include "io/frames/frames.h"
 #include "world/contacts.h"
 #include "world/state.h"
@@ -139,28 +139,18 @@ static TalusStatus find_rows(const TalusWorld *world, unsigned fields, int **row
     return ascend ? TALUS_OK : talus_ids_order(&world->bodies, NULL, *rows);
 }
 
-/* A body as it comes to rank 0. */
-typedef struct SentBody {
-    TalusVec3 position, velocity, spin;
-    TalusQuat orientation;
-    double mass, radius, force;
-    int32_t shape, material, tag, touching;
-    int32_t fixed, held; /* held: not free; its force is summed by rank 0 */
-} SentBody;
-
-/* Returns the body in a slot, without force. */
-static SentBody get_body(const TalusBodies *b, int slot)
+TalusSentBody talus_snapshot_get_body(const TalusBodies *b, int slot)
 {
-    return (SentBody){.position = b->position[slot],
-                      .velocity = b->velocity[slot],
-                      .spin = b->spin[slot],
-                      .orientation = b->orientation[slot],
-                      .mass = b->mass[slot],
-                      .radius = b->radius[slot],
-                      .shape = b->shape[slot],
-                      .material = b->material[slot],
-                      .tag = b->tag[slot],
-                      .fixed = !talus_slot_is_dynamic(b, slot)};
+    return (TalusSentBody){.position = b->position[slot],
+                           .velocity = b->velocity[slot],
+                           .spin = b->spin[slot],
+                           .orientation = b->orientation[slot],
+                           .mass = b->mass[slot],
+                           .radius = b->radius[slot],
+                           .shape = b->shape[slot],
+                           .material = b->material[slot],
+                           .tag = b->tag[slot],
+                           .fixed = !talus_slot_is_dynamic(b, slot)};
 }
 
 /* Sets a value of an array that the snapshot may lack. */
@@ -170,7 +160,7 @@ static SentBody get_body(const TalusBodies *b, int slot)
             (array)[index] = (value); \
     } while (0)
 
-static void store_body(TalusSnapshot *s, int i, const SentBody *body)
+void talus_snapshot_store_body(TalusSnapshot *s, int i, const TalusSentBody *body)
 {
     s->position[i] = body->position;
     s->orientation[i] = body->orientation;
@@ -194,136 +184,12 @@ static void copy_bodies(TalusSnapshot *s, const TalusWorld *world, const int *ro
     for (int i = 0, living = 0; i < b->counts.slots; i++) {
         if (b->shape[i] < 0)
             continue;
-        const SentBody body = get_body(b, i);
+        const TalusSentBody body = talus_snapshot_get_body(b, i);
         const int row = rows ? rows[i] : living;
         living++;
         s->id[row].number = b->id[i];
-        store_body(s, row, &body);
+        talus_snapshot_store_body(s, row, &body);
     }
-}
-
-/* ---- bodies of all ranks ---- */
-
-/* The living bodies of this rank. */
-typedef struct OwnBodies {
-    const TalusWorld *world;
-    int32_t *slot; /* [count], of the living bodies */
-    int64_t count;
-    double *force; /* by slot */
-    int *touching;
-    TalusForceSummary summary; /* without the mean impulse */
-} OwnBodies;
-
-static void release_own(OwnBodies *own)
-{
-    TALUS_RELEASE(own->slot, own->force, own->touching);
-}
-
-static TalusStatus find_own(const TalusWorld *world, OwnBodies *own)
-{
-    const TalusBodies *b = &world->bodies;
-    const size_t slots = (size_t)b->counts.slots + 1;
-    *own = (OwnBodies){.world = world};
-    TALUS_TRY(TALUS_ALLOC(own->slot, slots, "snapshot"));
-    TALUS_TRY(TALUS_ALLOC(own->force, slots, "snapshot"));
-    TALUS_TRY(TALUS_ALLOC(own->touching, slots, "snapshot"));
-    for (int i = 0; i < b->counts.slots; i++)
-        if (b->shape[i] >= 0)
-            own->slot[own->count++] = i;
-    return talus_world_sum_own_forces(world, own->force, own->touching, &own->summary);
-}
-
-static void fill_numbers(const void *context, int64_t first, int64_t count, void *out)
-{
-    const OwnBodies *own = context;
-    uint64_t *number = out;
-    for (int64_t k = 0; k < count; k++)
-        number[k] = own->world->bodies.id[own->slot[first + k]];
-}
-
-static void fill_bodies(const void *context, int64_t first, int64_t count, void *out)
-{
-    const OwnBodies *own = context;
-    const TalusBodies *b = &own->world->bodies;
-    SentBody *body = out;
-    for (int64_t k = 0; k < count; k++) {
-        const int i = own->slot[first + k];
-        body[k] = get_body(b, i);
-        body[k].held = b->mobility[i] != TALUS_MOBILITY_FREE;
-        if (body[k].held)
-            continue;
-        body[k].force = own->force[i];
-        body[k].touching = own->touching[i];
-    }
-}
-
-/* A body's number, and its place among the bodies as they come. */
-typedef struct Arrival {
-    uint64_t number;
-    int32_t at;
-} Arrival;
-
-static int compare_arrivals(const void *a, const void *b)
-{
-    const uint64_t x = ((const Arrival *)a)->number, y = ((const Arrival *)b)->number;
-    return (x > y) - (x < y);
-}
-
-/* What rank 0 receives. */
-typedef struct Receiving {
-    TalusSnapshot *snapshot;
-    Arrival *arrival; /* [bodies] */
-    int32_t *row;     /* [bodies]: of the bodies as they come */
-    bool *held;       /* [bodies], by row: the body is not free */
-    int64_t come;
-} Receiving;
-
-static TalusStatus put_numbers(void *context, const void *bytes, size_t size)
-{
-    Receiving *r = context;
-    const uint64_t *number = bytes;
-    for (size_t k = 0; k < size / sizeof *number; k++, r->come++)
-        r->arrival[r->come] = (Arrival){number[k], (int32_t)r->come};
-    return TALUS_OK;
-}
-
-/* Sets the ids, ascending, and the rows of the bodies that are to come. */
-static void sort_arrivals(Receiving *r)
-{
-    bool ordered = true;
-    for (int64_t k = 1; k < r->come && ordered; k++)
-        ordered = r->arrival[k - 1].number < r->arrival[k].number;
-    if (!ordered)
-        qsort(r->arrival, (size_t)r->come, sizeof *r->arrival, compare_arrivals);
-    for (int64_t k = 0; k < r->come; k++) {
-        r->snapshot->id[k].number = r->arrival[k].number;
-        r->row[r->arrival[k].at] = (int32_t)k;
-    }
-    r->come = 0;
-}
-
-static TalusStatus put_bodies(void *context, const void *bytes, size_t size)
-{
-    Receiving *r = context;
-    const SentBody *body = bytes;
-    for (size_t k = 0; k < size / sizeof *body; k++) {
-        const int32_t row = r->row[r->come++];
-        store_body(r->snapshot, row, &body[k]);
-        r->held[row] = body[k].held;
-    }
-    return TALUS_OK;
-}
-
-/* Rank 0: makes room for all bodies. */
-static TalusStatus open_receiving(Receiving *r, unsigned fields, int64_t bodies)
-{
-    if (bodies > INT32_MAX)
-        return talus_fail(TALUS_ERR_UNSUPPORTED, "snapshot: %lld bodies; it holds at most %d",
-                          (long long)bodies, INT32_MAX);
-    TALUS_TRY(resize_bodies(r->snapshot, fields, (int)bodies));
-    TALUS_TRY(TALUS_ALLOC(r->arrival, (size_t)bodies + 1, "snapshot"));
-    TALUS_TRY(TALUS_ALLOC(r->held, (size_t)bodies + 1, "snapshot"));
-    return TALUS_ALLOC(r->row, (size_t)bodies + 1, "snapshot");
 }
 
 static int compare_numbers(const void *a, const void *b)
@@ -334,60 +200,13 @@ static int compare_numbers(const void *a, const void *b)
 
 _Static_assert(sizeof(TalusBodyId) == sizeof(uint64_t), "ids are searched as numbers");
 
-/* Returns the row of a body, which is there. */
-static int find_row(const TalusSnapshot *s, uint64_t number)
+int talus_snapshot_find(const TalusSnapshot *s, uint64_t number)
 {
+    if (s->body_count == 0)
+        return -1;
     const TalusBodyId *at =
         bsearch(&number, s->id, (size_t)s->body_count, sizeof *s->id, compare_numbers);
-    return (int)(at - s->id);
-}
-
-/* Adds a contact's normal impulse to the force of one of its bodies, unless the body's owner has done so. */
-static void add_held(const Receiving *r, uint64_t number, double impulse, double length)
-{
-    TalusSnapshot *s = r->snapshot;
-    const int row = find_row(s, number);
-    if (!r->held[row])
-        return;
-    s->force[row] += impulse / length;
-    s->touching[row]++;
-}
-
-/* Sums the forces of bodies that are not free, in the order of contacts. */
-static TalusStatus sum_held(const Receiving *r, const OwnBodies *own)
-{
-    TalusHeldImpulse *held = NULL;
-    int64_t count = 0;
-    const TalusStatus status = talus_ranks_bring_held(own->world, &held, &count);
-    for (int64_t i = 0; status == TALUS_OK && i < count; i++) {
-        add_held(r, held[i].a, held[i].impulse, own->summary.length);
-        add_held(r, held[i].b, held[i].impulse, own->summary.length);
-    }
-    talus_release(held);
-    return status;
-}
-
-/* Brings the bodies of all ranks, by ascending ids, to rank 0, in two rounds: which there are, and their state. */
-static TalusStatus bring_bodies(TalusSnapshot *s, const OwnBodies *own, unsigned fields)
-{
-    TalusComm *comm = own->world->ranks.comm;
-    TalusSpan span = {.count = own->count};
-    Receiving r = {.snapshot = s};
-    const TalusByteSink numbers = {put_numbers, &r}, bodies = {put_bodies, &r};
-    TALUS_TRY(talus_comm_find_spans(comm, &span, 1));
-    const bool first = talus_comm_rank(comm) == 0;
-    TalusStatus status =
-        talus_comm_agree(comm, first ? open_receiving(&r, fields, span.all) : TALUS_OK);
-    TALUS_THEN(status,
-               talus_comm_stream(comm, span, sizeof(uint64_t), fill_numbers, own, &numbers));
-    if (status == TALUS_OK && first)
-        sort_arrivals(&r);
-    talus_release(r.arrival);
-    TALUS_THEN(status, talus_comm_stream(comm, span, sizeof(SentBody), fill_bodies, own, &bodies));
-    if (fields & TALUS_SNAPSHOT_FORCE)
-        TALUS_THEN(status, sum_held(&r, own));
-    TALUS_RELEASE(r.row, r.held);
-    return status;
+    return at ? (int)(at - s->id) : -1;
 }
 
 /* ---- contacts of a world ---- */
@@ -452,8 +271,8 @@ static TalusStatus bring_contacts(TalusSnapshot *s, const TalusWorld *world)
 static void place_contacts(TalusSnapshot *s)
 {
     for (int i = 0; i < s->contact_count; i++) {
-        s->contact_a[i] = find_row(s, s->contact[i].a.number);
-        s->contact_b[i] = find_row(s, s->contact[i].b.number);
+        s->contact_a[i] = talus_snapshot_find(s, s->contact[i].a.number);
+        s->contact_b[i] = talus_snapshot_find(s, s->contact[i].b.number);
     }
 }
 
@@ -486,19 +305,13 @@ static TalusStatus take_whole(TalusSnapshot *s, const TalusWorld *world, unsigne
 /* Allocates and fills the snapshot, on rank 0, from all ranks. */
 static TalusStatus take_parts(TalusSnapshot *s, const TalusWorld *world, unsigned fields)
 {
-    TalusComm *comm = world->ranks.comm;
-    OwnBodies own;
-    TalusStatus status = talus_comm_agree(comm, find_own(world, &own));
-    int64_t contacts = own.summary.contacts;
-    TALUS_THEN(status, bring_bodies(s, &own, fields));
-    status = talus_comm_agree(comm, status);
-    TALUS_THEN(status, talus_comm_add_counts(comm, &contacts, 1));
+    TalusGathering *gathering;
+    TalusStatus status = talus_gathering_open(world, &gathering);
+    TALUS_THEN(status, talus_gathering_take(gathering, fields, 0, UINT64_MAX, s));
+    talus_gathering_close(gathering);
     if (asks_for_contacts(fields))
         TALUS_THEN(status, bring_contacts(s, world));
-    s->contact_total = contacts;
-    s->length = own.summary.length;
-    release_own(&own);
-    return talus_comm_agree(comm, status);
+    return talus_comm_agree(world->ranks.comm, status);
 }
 
 /* Sets what does not depend on fields. */
