@@ -245,7 +245,7 @@ double talus_from_bfloat16(uint16_t half);
 
 enum { TALUS_BFLOAT16_DROPPED_LEAN = 4 }; /* mantissa bits dropped in lean frames; 3 remain */
 
-/* ---- snapshots: io/run/snapshot.c ---- */
+/* ---- snapshots: io/run/snapshot_arrays.c ---- */
 
 /* Allocates the arrays of a snapshot for these TalusSnapshotField bits (velocities imply speeds) and numbers of bodies
  * and contacts; their values are not set. Zeroes the other members. Free with talus_snapshot_free, also on failure. */

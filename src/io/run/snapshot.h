@@ -6,7 +6,7 @@
 
 #include <talus/frames.h>
 
-/* ---- bodies: snapshot.c ---- */
+/* ---- arrays: snapshot_arrays.c; talus_snapshot_resize is in io/frames/frames.h ---- */
 
 /* A body as it comes to rank 0. */
 typedef struct TalusSentBody {
@@ -21,6 +21,8 @@ typedef struct TalusSentBody {
 TalusSentBody talus_snapshot_get_body(const TalusBodies *bodies, int slot);
 /* Sets all of row i but its id. */
 void talus_snapshot_store_body(TalusSnapshot *snapshot, int i, const TalusSentBody *body);
+/* Allocates the arrays of contacts anew; those of bodies stay. */
+TalusStatus talus_snapshot_resize_contacts(TalusSnapshot *snapshot, int count);
 /* Returns the row of a body in a snapshot with ascending ids, -1 if it is not there. */
 int talus_snapshot_find(const TalusSnapshot *snapshot, uint64_t number);
 
