@@ -53,8 +53,9 @@ static TalusStatus act(TalusWorld *world, int frame)
 /* A run that writes frames to a file. */
 typedef struct Writing {
     const char *path;
-    int resumed; /* after so many frames the writer is closed, and another goes on; 0: never */
-    bool full;   /* before each frame the disk is full once */
+    int resumed;  /* after so many frames the writer is closed, and another goes on; 0: never */
+    int gathered; /* before this frame the world is gathered on rank 0; 0: never */
+    bool full;    /* before each frame the disk is full once */
 } Writing;
 
 static void limit_file_size(uint64_t bytes)
@@ -104,22 +105,42 @@ static TalusStatus open_writer(const Writing *w, int frame, double time, TalusFr
                       : talus_frames_resume(w->path, time, writer);
 }
 
-static TalusStatus write_frames_of(const Writing *w, TalusComm *comm, TalusWorld *world)
+/* Gathers the world on rank 0; others have none from then on. */
+static TalusStatus gather(TalusWorld **world)
 {
-    const bool first = talus_comm_rank(comm) == 0;
+    TalusWorld *whole = NULL;
+    const TalusStatus status = talus_world_gather(*world, &whole);
+    talus_world_destroy(*world);
+    *world = whole;
+    return status;
+}
+
+static TalusStatus write_frame(const Writing *w, int frame, const TalusWorld *world,
+                               TalusFramesWriter **writer)
+{
+    TalusStatus status = add(*writer, world);
+    if (*writer && frame + 1 == w->resumed) {
+        talus_frames_abandon(*writer);
+        *writer = NULL;
+        TALUS_THEN(status, open_writer(w, frame, talus_world_time(world), writer));
+    }
+    return status;
+}
+
+static TalusStatus write_frames_of(const Writing *w, TalusComm *comm, TalusWorld **world)
+{
     TalusFramesWriter *writer = NULL;
-    TalusStatus status = first ? open_writer(w, 0, 0.0, &writer) : TALUS_OK;
-    for (int frame = 0; status == TALUS_OK && frame < FRAMES; frame++) {
+    TalusStatus status = talus_comm_rank(comm) == 0 ? open_writer(w, 0, 0.0, &writer) : TALUS_OK;
+    for (int frame = 0; status == TALUS_OK && frame < FRAMES && *world; frame++) {
+        if (w->gathered && frame == w->gathered)
+            status = gather(world);
+        if (!*world)
+            break;
         if (w->full)
-            add_to_a_full_disk(writer, comm, world, w->path, frame);
-        status = add(writer, world);
-        if (first && frame + 1 == w->resumed) {
-            talus_frames_abandon(writer);
-            writer = NULL;
-            TALUS_THEN(status, open_writer(w, frame, talus_world_time(world), &writer));
-        }
-        TALUS_THEN(status, act(world, frame));
-        TALUS_THEN(status, talus_world_step(world, NULL));
+            add_to_a_full_disk(writer, comm, *world, w->path, frame);
+        TALUS_THEN(status, write_frame(w, frame, *world, &writer));
+        TALUS_THEN(status, act(*world, frame));
+        TALUS_THEN(status, talus_world_step(*world, NULL));
     }
     TALUS_THEN(status, talus_frames_finish(writer));
     return status;
@@ -133,7 +154,7 @@ static TalusStatus run_writing(TalusComm *comm, void *context)
     TalusStatus status = make_world(&def, &world);
     if (comm)
         TALUS_THEN(status, talus_world_divide(world, comm));
-    TALUS_THEN(status, write_frames_of(context, comm, world));
+    TALUS_THEN(status, write_frames_of(context, comm, &world));
     talus_world_destroy(world);
     return status;
 }
@@ -177,6 +198,14 @@ TEST(a_writer_that_was_resumed_goes_on_the_same)
     CHECK(same_files("one.talus", "parts.talus"));
 }
 
+TEST(one_rank_goes_on_with_what_ranks_began)
+{
+    write_one();
+    Writing parts = {.path = "parts.talus", .gathered = FRAMES / 2};
+    CHECK_OK(talus_ranks_run(3, run_writing, &parts));
+    CHECK(same_files("one.talus", "parts.talus"));
+}
+
 TEST(a_full_disk_fails_on_all_ranks)
 {
     write_one();
@@ -207,8 +236,9 @@ static TalusStatus gather_some(TalusComm *comm, void *context)
     CHECK(number == begin);
     TALUS_THEN(status, talus_gathering_find(gathering, UINT64_C(1) << 40, &number));
     CHECK(number == 0);
-    TALUS_THEN(status, talus_gathering_take(gathering, talus_frame_fields(true), begin, end, &s));
-    CHECK_INT(s.body_count, talus_comm_rank(comm) == 0 ? 300 : 0);
+    TALUS_THEN(status,
+               talus_gathering_take(gathering, talus_frame_fields(true), begin, end, 1, &s));
+    CHECK_INT(s.body_count, talus_comm_rank(comm) == 1 ? 300 : 0);
     for (int i = 0; i < s.body_count; i++)
         CHECK(s.id[i].number == whole->id[row + i].number && s.force[i] == whole->force[row + i] &&
               memcmp(&s.position[i], &whole->position[row + i], sizeof s.position[i]) == 0);
@@ -237,6 +267,7 @@ int main(void)
 {
     RUN(frames_of_ranks_have_the_bytes_of_one);
     RUN(a_writer_that_was_resumed_goes_on_the_same);
+    RUN(one_rank_goes_on_with_what_ranks_began);
     RUN(a_full_disk_fails_on_all_ranks);
     RUN(bodies_are_gathered_by_their_numbers);
     return talus_test_result();

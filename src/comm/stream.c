@@ -1,4 +1,4 @@
-/* comm/stream.c - items of all ranks, in the order of ranks, come to rank 0 in bounded pieces. */
+/* comm/stream.c - items of all ranks, in the order of ranks, come to one of them in bounded pieces. */
 #include "comm/stream.h"
 
 #include "base/memory.h"
@@ -30,8 +30,8 @@ static TalusStatus put_messages(const TalusInbox *inbox, const TalusByteSink *si
     return TALUS_OK;
 }
 
-TalusStatus talus_comm_stream(TalusComm *comm, TalusSpan span, size_t element, TalusFillFn *fill,
-                              const void *context, const TalusByteSink *sink)
+TalusStatus talus_comm_stream_to(TalusComm *comm, int root, TalusSpan span, size_t element,
+                                 TalusFillFn *fill, const void *context, const TalusByteSink *sink)
 {
     const int64_t fit = TALUS_STREAM_BYTES / (int64_t)element, most = fit > 0 ? fit : 1;
     const int64_t end = span.before + span.count;
@@ -44,16 +44,22 @@ TalusStatus talus_comm_stream(TalusComm *comm, TalusSpan span, size_t element, T
     for (int64_t begin = 0; status == TALUS_OK && begin < span.all; begin += most) {
         const int64_t first = begin > span.before ? begin : span.before;
         const int64_t last = begin + most < end ? begin + most : end;
-        TalusMessage message = {.data = buffer};
+        TalusMessage message = {.data = buffer, .rank = root};
         if (last > first) {
             fill(context, first - span.before, last - first, buffer);
             message.bytes = (size_t)(last - first) * element;
         }
         status = talus_comm_route(comm, &message, last > first, &inbox);
-        if (status == TALUS_OK && written == TALUS_OK && talus_comm_rank(comm) == 0)
+        if (status == TALUS_OK && written == TALUS_OK && talus_comm_rank(comm) == root)
             written = put_messages(&inbox, sink);
     }
     talus_release(buffer);
     talus_inbox_clear(&inbox);
     return status == TALUS_OK ? written : status;
+}
+
+TalusStatus talus_comm_stream(TalusComm *comm, TalusSpan span, size_t element, TalusFillFn *fill,
+                              const void *context, const TalusByteSink *sink)
+{
+    return talus_comm_stream_to(comm, 0, span, element, fill, context, sink);
 }

@@ -1,4 +1,4 @@
-/* comm/stream.h - items of all ranks, in the order of ranks, come to rank 0 in bounded pieces. */
+/* comm/stream.h - items of all ranks, in the order of ranks, come to one of them in bounded pieces. */
 #ifndef TALUS_COMM_STREAM_H
 #define TALUS_COMM_STREAM_H
 
@@ -19,8 +19,11 @@ enum { TALUS_STREAM_BYTES = 1 << 22 };
 /* Sets span[k].before and .all from span[k].count, on all ranks. */
 TalusStatus talus_comm_find_spans(TalusComm *comm, TalusSpan *span, int spans);
 
-/* Rank 0 puts the items of all ranks, of `element` bytes each, into the sink. All ranks call this together; others' sinks
- * are not used. A failure of the sink is returned on rank 0 alone, once all ranks are through. */
+/* Rank `root` puts the items of all ranks, of `element` bytes each, into the sink. All ranks call this together; others' sinks
+ * are not used. A failure of the sink is returned on that rank alone, once all ranks are through. */
+TalusStatus talus_comm_stream_to(TalusComm *comm, int root, TalusSpan span, size_t element,
+                                 TalusFillFn *fill, const void *context, const TalusByteSink *sink);
+/* The same to rank 0. */
 TalusStatus talus_comm_stream(TalusComm *comm, TalusSpan span, size_t element, TalusFillFn *fill,
                               const void *context, const TalusByteSink *sink);
 

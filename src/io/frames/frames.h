@@ -437,13 +437,17 @@ typedef struct TalusFramePart {
     TalusFrameState before, now; /* as in TalusFrameEncoder */
 } TalusFramePart;
 
+/* Numbers of parts that have been made for a frame, and in these of bodies outside the grid and of bodies. */
+typedef struct TalusPartCounts {
+    int64_t parts, clamped, bodies;
+} TalusPartCounts;
+
 /* The parts of the last frame, and while a frame is made its own, too. A zeroed struct is empty. */
 typedef struct TalusPartList {
     TalusFramePart *part; /* [count], by ascending numbers */
     int count;
-    int at, added,
-        clamped; /* of the frame being made: place of its last part, their number, bodies outside the grid */
-    int64_t bodies; /* of all its parts so far */
+    int at; /* place of the last part of the frame being made */
+    TalusPartCounts made;
 } TalusPartList;
 
 void talus_parts_clear(TalusPartList *list);
@@ -455,8 +459,8 @@ void talus_parts_begin(TalusPartList *list);
  * talus_frame_encode. */
 TalusStatus talus_parts_encode(TalusPartList *list, TalusFrameEncoder *encoder,
                                const TalusFramesHead *head, const TalusSnapshot *rows, bool *key);
-/* Makes the chunk behind the parts. */
-TalusStatus talus_parts_encode_end(const TalusPartList *list, TalusPacker *packer, double time,
+/* Makes the chunk behind the parts, which are so many on all ranks. */
+TalusStatus talus_parts_encode_end(const TalusPartCounts *made, TalusPacker *packer, double time,
                                    int64_t step, int64_t contacts, bool key);
 /* Makes the frame the last one. Call it once all chunks are in the file. */
 void talus_parts_commit(TalusPartList *list);
@@ -504,7 +508,7 @@ const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer)
 
 /* True if the next frame of this world is in parts: lean, with bodies, in a file of a version that has parts. */
 bool talus_frames_has_parts(const TalusFramesWriter *writer, const TalusWorld *world);
-/* Appends a frame of a world on several ranks, which all call this; `writer` is NULL on all but rank 0. The bodies come to rank 0
+/* Appends a frame of a world on several ranks, which all call this; `writer` is NULL on all but rank 0. Each rank makes every size-th part
  * part by part; talus_frames_has_parts must hold. `def`: as for talus_frames_head_of_world. */
 TalusStatus talus_frames_add_from_ranks(TalusFramesWriter *writer, const TalusFramesDef *def,
                                         const TalusWorld *world);
@@ -551,9 +555,10 @@ struct TalusFrames {
     TalusFrameDecoder decoder;
     TalusFrameState state[2]; /* state[newest] is frame `decoded` */
     int newest, decoded;      /* newest: 0 or 1; decoded: -1: none */
-    bool in_parts;            /* frame `decoded` is in parts */
-    bool before_valid;        /* state[!newest] is frame decoded - 1; false after a key frame */
-    unsigned char *payload;   /* of the last chunk read */
+    int share,
+        shares; /* of frames in parts only each shares-th part is decoded, from `share` on; 0 of 0: all */
+    bool before_valid;      /* state[!newest] is frame decoded - 1; false after a key frame */
+    unsigned char *payload; /* of the last chunk read */
 };
 
 /* If *frames is NULL, creates a reader of the file `fd` at `path` and lists the frames. Else reads on from `fd`, in
@@ -581,5 +586,16 @@ TalusStatus talus_frames_load_head(TalusFrames *frames, int index);
  * and whose states are not stored: from its key frame or, if that is later, from the frame after `decoded`. On failure
  * `snapshot` is unchanged or freed. */
 TalusStatus talus_frames_decode(TalusFrames *frames, int index, TalusSnapshot *snapshot);
+
+/* Sets the list, which must be empty, to the parts of the last of `count` frames of a file: each size-th of them, from `rank`
+ * on. */
+TalusStatus talus_frames_load_share(const char *path, int count, int rank, int size,
+                                    TalusPartList *out);
+
+/* Sets *in_parts to whether a frame is. */
+TalusStatus talus_frames_in_parts(const TalusFrames *frames, int index, bool *in_parts);
+
+/* Fails if a chunk of a frame, or of one that it depends on, is damaged. */
+TalusStatus talus_frames_verify(TalusFrames *frames, int index);
 
 #endif

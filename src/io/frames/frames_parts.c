@@ -44,8 +44,8 @@ TalusStatus talus_parts_take(TalusPartList *list, const TalusFrameState *state)
 
 void talus_parts_begin(TalusPartList *list)
 {
-    list->at = list->added = list->clamped = 0;
-    list->bodies = 0;
+    list->at = 0;
+    list->made = (TalusPartCounts){0};
     for (int i = 0; i < list->count; i++)
         list->part[i].now.count = 0;
 }
@@ -78,21 +78,21 @@ TalusStatus talus_parts_encode(TalusPartList *list, TalusFrameEncoder *e,
     part->now = e->now;
     e->before = before;
     e->now = now;
-    list->added++;
-    list->bodies += rows->body_count;
-    list->clamped += e->clamped;
+    list->made.parts++;
+    list->made.bodies += rows->body_count;
+    list->made.clamped += e->clamped;
     return status;
 }
 
-TalusStatus talus_parts_encode_end(const TalusPartList *list, TalusPacker *packer, double time,
+TalusStatus talus_parts_encode_end(const TalusPartCounts *made, TalusPacker *packer, double time,
                                    int64_t step, int64_t contacts, bool key)
 {
-    const TalusFrameHead frame = {.bodies = (uint32_t)list->bodies,
+    const TalusFrameHead frame = {.bodies = (uint32_t)made->bodies,
                                   .contacts = (uint32_t)contacts,
-                                  .part = (uint32_t)list->added};
-    if (list->bodies > TALUS_FRAMES_COUNT_MAX)
+                                  .part = (uint32_t)made->parts};
+    if (made->bodies > TALUS_FRAMES_COUNT_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED, "frames: %lld bodies; a frame holds at most %d",
-                          (long long)list->bodies, TALUS_FRAMES_COUNT_MAX);
+                          (long long)made->bodies, TALUS_FRAMES_COUNT_MAX);
     return talus_frame_encode_end(packer, &frame, time, step, key);
 }
 

@@ -170,72 +170,138 @@ static TalusStatus check_frame(const TalusFrameInfo *info, const TalusChunk *chu
     return TALUS_OK;
 }
 
-/* Sets the number of bodies of a frame in parts. There are so many only if the file has the bytes for them. */
-static TalusStatus open_parts(const TalusFrameInfo *info, TalusFrameState *now)
+/* Fails if the file has not the bytes for so many bodies. */
+static TalusStatus check_bodies(const TalusFrameInfo *info, int64_t bodies)
 {
-    if (info->bodies > TALUS_FRAMES_COUNT_MAX ||
-        (uint64_t)info->bodies > info->size * TALUS_FRAMES_PER_BYTE)
+    if (bodies > TALUS_FRAMES_COUNT_MAX || (uint64_t)bodies > info->size * TALUS_FRAMES_PER_BYTE)
         return talus_fail(
             TALUS_ERR_FORMAT,
             "claims %lld bodies in %" PRIu64 " bytes; there may be %d to a byte, and at most %d",
-            (long long)info->bodies, info->size, TALUS_FRAMES_PER_BYTE, TALUS_FRAMES_COUNT_MAX);
-    return talus_frame_state_resize(now, (int)info->bodies);
+            (long long)bodies, info->size, TALUS_FRAMES_PER_BYTE, TALUS_FRAMES_COUNT_MAX);
+    return TALUS_OK;
 }
 
-/* Decodes a frame in parts, of which the first has just been read into f->payload, into `now`. */
-static TalusStatus decode_parts(TalusFrames *f, const TalusFrameInfo *info, TalusChunk *chunk,
-                                TalusFrameState *now, TalusSnapshot *snapshot)
+/* Decodes a frame in parts into `now`. */
+static TalusStatus decode_all_parts(TalusFrames *f, const TalusFrameInfo *info,
+                                    TalusFrameState *now, TalusSnapshot *snapshot)
 {
     TalusFrameParts parts = {
         .before = info->key ? NULL : &f->state[f->newest], .now = now, .snapshot = snapshot};
     uint64_t offset = info->offset;
-    int count = 0;
-    TALUS_TRY(open_parts(info, now));
+    TalusChunk chunk;
+    TALUS_TRY(check_bodies(info, info->bodies));
+    TALUS_TRY(talus_frame_state_resize(now, (int)info->bodies));
     TALUS_TRY(talus_frame_parts_begin(&parts, &f->loaded.head));
-    for (; chunk->kind == TALUS_CHUNK_PART; count++) {
-        TALUS_TRY(check_frame(info, chunk));
+    for (int count = 0;; count++) {
+        TALUS_TRY(talus_frames_read_frame_chunk(f, offset, &chunk));
+        TALUS_TRY(check_frame(info, &chunk));
+        if (chunk.kind != TALUS_CHUNK_PART)
+            return talus_frame_parts_end(&parts, &chunk, f->payload, count);
         TALUS_TRY(
-            talus_frame_parts_decode(&parts, &f->decoder, &f->loaded.head, chunk, f->payload));
-        offset += talus_chunk_bytes(chunk);
-        TALUS_TRY(talus_frames_read_frame_chunk(f, offset, chunk));
+            talus_frame_parts_decode(&parts, &f->decoder, &f->loaded.head, &chunk, f->payload));
+        offset += talus_chunk_bytes(&chunk);
     }
+}
+
+/* ---- a share of the parts ---- */
+
+/* Reads the headers of the chunk at `offset`. True in *mine: it is a part of the share. */
+static TalusStatus peek_part(const TalusFrames *f, const TalusFrameInfo *info, uint64_t offset,
+                             TalusChunk *chunk, TalusFrameHead *frame, bool *mine)
+{
+    TALUS_TRY(talus_frames_read_bytes(f, offset, chunk, sizeof *chunk));
+    TALUS_TRY(talus_frames_read_bytes(f, offset + sizeof *chunk, frame, sizeof *frame));
     TALUS_TRY(check_frame(info, chunk));
-    return talus_frame_parts_end(&parts, chunk, f->payload, count);
+    *mine =
+        chunk->kind == TALUS_CHUNK_PART && frame->part % (uint32_t)f->shares == (uint32_t)f->share;
+    return TALUS_OK;
+}
+
+/* Sets *bodies to the number of bodies in the share of a frame. */
+static TalusStatus count_share(const TalusFrames *f, const TalusFrameInfo *info, int64_t *bodies)
+{
+    TalusChunk chunk = {.kind = TALUS_CHUNK_PART};
+    TalusFrameHead frame;
+    bool mine;
+    *bodies = 0;
+    for (uint64_t at = info->offset; chunk.kind == TALUS_CHUNK_PART;
+         at += talus_chunk_bytes(&chunk)) {
+        TALUS_TRY(peek_part(f, info, at, &chunk, &frame, &mine));
+        *bodies += mine ? frame.bodies : 0;
+    }
+    return check_bodies(info, *bodies);
+}
+
+/* Decodes the share of a frame in parts into `now`. */
+static TalusStatus decode_share(TalusFrames *f, const TalusFrameInfo *info, TalusFrameState *now)
+{
+    TalusFrameParts parts = {.before = info->key ? NULL : &f->state[f->newest], .now = now};
+    TalusChunk chunk = {.kind = TALUS_CHUNK_PART};
+    TalusFrameHead frame;
+    int64_t bodies;
+    bool mine;
+    TALUS_TRY(count_share(f, info, &bodies));
+    TALUS_TRY(talus_frame_state_resize(now, (int)bodies));
+    TALUS_TRY(talus_frame_parts_begin(&parts, &f->loaded.head));
+    for (uint64_t at = info->offset; chunk.kind == TALUS_CHUNK_PART;
+         at += talus_chunk_bytes(&chunk)) {
+        TALUS_TRY(peek_part(f, info, at, &chunk, &frame, &mine));
+        if (!mine)
+            continue;
+        TALUS_TRY(talus_frames_read_frame_chunk(f, at, &chunk));
+        TALUS_TRY(
+            talus_frame_parts_decode(&parts, &f->decoder, &f->loaded.head, &chunk, f->payload));
+    }
+    return TALUS_OK;
+}
+
+/* Decodes a frame that is not in parts into `now`. */
+static TalusStatus decode_whole(TalusFrames *f, const TalusFrameInfo *info, TalusFrameState *now,
+                                TalusSnapshot *snapshot)
+{
+    TalusChunk chunk;
+    TALUS_TRY(talus_frames_read_frame_chunk(f, info->offset, &chunk));
+    TALUS_TRY(check_frame(info, &chunk));
+    return talus_frame_decode(&f->decoder, &f->loaded.head, &chunk, f->payload,
+                              &f->state[f->newest], now, snapshot);
+}
+
+TalusStatus talus_frames_in_parts(const TalusFrames *f, int index, bool *in_parts)
+{
+    TalusChunk chunk;
+    TALUS_TRY(talus_frames_read_bytes(f, f->frame[index].offset, &chunk, sizeof chunk));
+    *in_parts = f->version >= TALUS_FRAMES_PARTS_SINCE && chunk.kind == TALUS_CHUNK_PART;
+    return TALUS_OK;
 }
 
 /* Decodes frame `index` into state[!newest] and then flips `newest`, so that it is state[newest]. Unless it is a key
  * frame, state[newest] must be the frame before it on entry. */
 static TalusStatus decode_next(TalusFrames *f, int index, TalusSnapshot *snapshot)
 {
-    TalusChunk chunk;
     const TalusFrameInfo *info = &f->frame[index];
     TalusFrameState *now = &f->state[!f->newest];
+    bool in_parts;
     f->decoded = -1; /* set again on success */
     TALUS_TRY(talus_frames_load_head(f, index));
-    TALUS_TRY(talus_frames_read_frame_chunk(f, info->offset, &chunk));
-    TALUS_TRY(check_frame(info, &chunk));
-    const bool in_parts = chunk.kind == TALUS_CHUNK_PART;
-    TalusStatus status = in_parts
-                             ? decode_parts(f, info, &chunk, now, snapshot)
-                             : talus_frame_decode(&f->decoder, &f->loaded.head, &chunk, f->payload,
-                                                  &f->state[f->newest], now, snapshot);
+    TALUS_TRY(talus_frames_in_parts(f, index, &in_parts));
+    TalusStatus status = !in_parts       ? decode_whole(f, info, now, snapshot)
+                         : f->shares > 0 ? decode_share(f, info, now)
+                                         : decode_all_parts(f, info, now, snapshot);
     if (status != TALUS_OK && in_parts && snapshot)
         talus_snapshot_free(snapshot);
     TALUS_TRY(status);
     f->newest = !f->newest;
     f->decoded = index;
-    f->in_parts = in_parts;
     f->before_valid = !info->key;
     return TALUS_OK;
 }
 
-/* As decode_next; errors name the file and the frame. */
-static TalusStatus decode_with_location(TalusFrames *f, int index, TalusSnapshot *snapshot)
+/* Returns `status`; an error names the file and the frame. */
+static TalusStatus locate_frame(const TalusFrames *f, int index, TalusStatus status)
 {
     char frame[32];
     snprintf(frame, sizeof frame, "frame %d", index);
-    return talus_error_at(talus_locate(TALUS_DOMAIN_IO, f->path, 0, frame),
-                          decode_next(f, index, snapshot));
+    return talus_error_at(talus_locate(TALUS_DOMAIN_IO, f->path, 0, frame), status);
 }
 
 /* Sets *start to the first frame to decode in order to reach `index`: its key frame; the frame after `decoded`, if key
@@ -265,11 +331,44 @@ TalusStatus talus_frames_decode(TalusFrames *f, int index, TalusSnapshot *snapsh
     TALUS_TRY(check_index(f, index));
     TALUS_TRY(prepare_start(f, index, &start));
     for (int i = start; i < index; i++)
-        TALUS_TRY(decode_with_location(f, i, NULL));
-    return decode_with_location(f, index, snapshot);
+        TALUS_TRY(locate_frame(f, i, decode_next(f, i, NULL)));
+    return locate_frame(f, index, decode_next(f, index, snapshot));
+}
+
+/* Reads the chunks of a frame. */
+static TalusStatus verify_chunks(TalusFrames *f, int index)
+{
+    const TalusFrameInfo info = f->frame[index];
+    TalusChunk chunk;
+    for (uint64_t at = info.offset; at < info.offset + info.size; at += talus_chunk_bytes(&chunk))
+        TALUS_TRY(talus_frames_read_frame_chunk(f, at, &chunk));
+    return TALUS_OK;
+}
+
+TalusStatus talus_frames_verify(TalusFrames *f, int index)
+{
+    int key = index;
+    while (key > 0 && !f->frame[key].key)
+        key--;
+    for (int i = key; i <= index; i++)
+        TALUS_TRY(locate_frame(f, i, verify_chunks(f, i)));
+    return TALUS_OK;
 }
 
 TalusStatus talus_frames_read(TalusFrames *frames, int index, TalusSnapshot *snapshot)
 {
     return talus_frames_decode(frames, index, snapshot);
+}
+
+TalusStatus talus_frames_load_share(const char *path, int count, int rank, int size,
+                                    TalusPartList *out)
+{
+    TalusFrames *frames;
+    TALUS_TRY(talus_frames_open(path, &frames));
+    frames->share = rank;
+    frames->shares = size;
+    TalusStatus status = talus_frames_decode(frames, count - 1, NULL);
+    TALUS_THEN(status, talus_parts_take(out, &frames->state[frames->newest]));
+    talus_frames_close(frames);
+    return status;
 }

@@ -3,29 +3,21 @@
  * A chunk is appended by one call, and a failed append is undone: between calls the file has whole chunks only. The
  * encoder commits a frame only after the frame is in the file, so that further frames can follow one that failed. */
 #include "base/memory.h"
-#include "io/file/growing.h"
-#include "io/frames/frames.h"
-#include "io/run/snapshot.h"
+#include "io/frames/frames_writer.h"
 #include "world/state.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
-struct TalusFramesWriter {
-    TalusGrowing file;
-    int version; /* format version of the file; a resumed file keeps its own */
-    TalusDetail detail;
-    TalusHeadStore named; /* has title and scene only; unless "", they replace those of new heads */
-    TalusHeadStore head;  /* last head written */
-    bool has_head, warned_clamped;
-    TalusIndexRow *frame; /* [frames], rows of the index */
-    int frames;
-    TalusFrameEncoder encoder;
-    bool in_parts; /* the last frame is: its state is in `parts`, not in the encoder */
-    TalusPartList parts;
-    TalusSnapshot snapshot; /* for talus_frames_add, of a part for talus_frames_add_from_ranks */
-};
+static TalusStatus create_writer(TalusFramesWriter **out)
+{
+    static atomic_uint_least64_t writers;
+    TALUS_TRY(TALUS_ALLOC(*out, 1, "frames"));
+    (*out)->number = atomic_fetch_add(&writers, 1) + 1;
+    return TALUS_OK;
+}
 
 static void free_writer(TalusFramesWriter *w)
 {
@@ -99,7 +91,7 @@ TalusStatus talus_frames_create_in(TalusDir *dir, const char *name, const TalusF
 {
     TalusFramesWriter *w;
     *out = NULL;
-    TALUS_TRY(TALUS_ALLOC(w, 1, "frames"));
+    TALUS_TRY(create_writer(&w));
     return return_or_free(w, create_file(w, dir, name, def), out);
 }
 
@@ -133,21 +125,9 @@ static TalusStatus copy_index_rows(TalusFramesWriter *w, const TalusFrames *old,
     return TALUS_OK;
 }
 
-/* Takes the decoded frame out of `old`, as the last that the writer has written. */
-static TalusStatus take_state(TalusFramesWriter *w, TalusFrames *old)
-{
-    TalusFrameState *state = &old->state[old->newest];
-    w->in_parts = old->in_parts;
-    if (w->in_parts)
-        return talus_parts_take(&w->parts, state);
-    w->encoder.before = *state;
-    *state = (TalusFrameState){0};
-    return TALUS_OK;
-}
-
-/* Restores the state of a writer that has just written frame `last` and cuts off what follows. With last < 0, no frame
- * is kept: starts an empty file of the current version, with title, scene and detail of the old one. Takes the decoded
- * frame out of `old`. */
+/* Makes `w` a writer that has just written frame `last` and cuts off what follows; the frame itself is decoded when it is
+ * needed. With last < 0, no frame is kept: starts an empty file of the current version, with title, scene and detail of
+ * the old one. */
 static TalusStatus continue_after(TalusFramesWriter *w, TalusFrames *old, int last)
 {
     const TalusFramesHead *head = &old->loaded.head;
@@ -160,8 +140,8 @@ static TalusStatus continue_after(TalusFramesWriter *w, TalusFrames *old, int la
     w->has_head = true;
     w->version = (int)old->version;
     TALUS_TRY(copy_index_rows(w, old, last + 1));
-    TALUS_TRY(talus_frames_decode(old, last, NULL));
-    TALUS_TRY(take_state(w, old));
+    TALUS_TRY(talus_frames_verify(old, last));
+    TALUS_TRY(talus_frames_in_parts(old, last, &w->in_parts));
     return talus_growing_truncate(&w->file, w->frame[last].offset + w->frame[last].size);
 }
 
@@ -191,7 +171,7 @@ TalusStatus talus_frames_resume_in(TalusDir *dir, const char *name, double time,
 {
     TalusFramesWriter *w;
     *out = NULL;
-    TALUS_TRY(TALUS_ALLOC(w, 1, "frames"));
+    TALUS_TRY(create_writer(&w));
     return return_or_free(w, resume_file(w, dir, name, time), out);
 }
 
@@ -211,10 +191,7 @@ static bool has_moving_body(const TalusSnapshot *s)
     return false;
 }
 
-/* True if frames are lean (speeds in place of velocities, no chains): as the last head says, which all heads of a file
- * agree on; before the first head, as w->detail says. AUTO means lean if the frames come from a lean file (`source`) or
- * have more than TALUS_LEAN_ABOVE bodies. */
-static bool is_lean(const TalusFramesWriter *w, int64_t bodies, bool source)
+bool talus_writer_is_lean(const TalusFramesWriter *w, int64_t bodies, bool source)
 {
     if (w->has_head)
         return w->head.head.lean;
@@ -223,10 +200,7 @@ static bool is_lean(const TalusFramesWriter *w, int64_t bodies, bool source)
     return w->detail == TALUS_DETAIL_LEAN;
 }
 
-/* True if a frame with this head needs no new head in the file, because the last one written is equal. If `head` has a
- * grid, as from a file, grid and radius must be equal too. The head of a world has no grid (quantum 0); then the last
- * grid must have been measured with moving bodies (floor is not NAN), unless the snapshot still has none. */
-static bool last_head_applies(const TalusFramesWriter *w, const TalusFramesHead *head, bool moving)
+bool talus_writer_head_applies(const TalusFramesWriter *w, const TalusFramesHead *head, bool moving)
 {
     const TalusFramesHead *now = &w->head.head;
     if (!w->has_head || !talus_frames_heads_equal(now, head))
@@ -237,18 +211,14 @@ static bool last_head_applies(const TalusFramesWriter *w, const TalusFramesHead 
     return !isnan(now->floor) || !moving;
 }
 
-/* True if a new head must have the grid measured: there is no last head, or it was measured without moving bodies and now there
- * are some. */
-static bool must_measure(const TalusFramesWriter *w, const TalusFramesHead *head, bool moving)
+bool talus_writer_must_measure(const TalusFramesWriter *w, const TalusFramesHead *head, bool moving)
 {
     const bool measured = w->has_head && (!isnan(w->head.head.floor) || !moving);
     return !(head->quantum > 0.0) && !measured;
 }
 
-/* Makes the head to be written before a frame for which last_head_applies is false. If `head` has no grid, it gets
- * grid, radius and floor of the last head written. */
-static TalusStatus make_next_head(const TalusFramesWriter *w, const TalusFramesHead *head,
-                                  TalusHeadStore *out)
+TalusStatus talus_writer_make_head(const TalusFramesWriter *w, const TalusFramesHead *head,
+                                   TalusHeadStore *out)
 {
     const TalusFramesHead *old = &w->head.head;
     TalusFramesHead next = *head;
@@ -265,7 +235,7 @@ static TalusStatus make_next_head(const TalusFramesWriter *w, const TalusFramesH
     return talus_frames_head_copy(&next, out);
 }
 
-static TalusStatus append_head_chunk(TalusFramesWriter *w, const TalusFramesHead *head)
+TalusStatus talus_writer_append_head(TalusFramesWriter *w, const TalusFramesHead *head)
 {
     TalusPacker packer = {0};
     TalusStatus status = talus_frames_head_pack(&packer, head, w->version);
@@ -274,7 +244,7 @@ static TalusStatus append_head_chunk(TalusFramesWriter *w, const TalusFramesHead
     return status;
 }
 
-/* ---- frames ---- */
+/* ---- what a frame needs ---- */
 
 /* Fails if the snapshot lacks fields that frames of this head store. */
 static TalusStatus check_fields(const TalusFramesHead *head, const TalusSnapshot *s)
@@ -289,33 +259,28 @@ static TalusStatus check_fields(const TalusFramesHead *head, const TalusSnapshot
                         head->lean ? "speeds and forces" : "velocities, forces and chains");
 }
 
-/* Logs a warning, once per writer, if bodies of the frame were outside the grid. */
-static void warn_clamped(TalusFramesWriter *w, const TalusFramesHead *head, double time)
+/* Logs a warning, once per writer, if bodies of the last frame were outside the grid. */
+static void warn_clamped(TalusFramesWriter *w, int64_t bodies)
 {
-    if (w->encoder.clamped == 0 || w->warned_clamped)
+    if (bodies == 0 || w->warned_clamped)
         return;
     w->warned_clamped = true;
-    talus_log(TALUS_LOG_WARNING, "frames.clamped",
-              "%s: at time %g %d bodies are more than %g m from where the run began; their frames "
-              "show them at that distance",
-              w->file.path, time, w->encoder.clamped, head->quantum * 0x1p31);
+    talus_log(
+        TALUS_LOG_WARNING, "frames.clamped",
+        "%s: at time %g %lld bodies are more than %g m from where the run began; their frames "
+        "show them at that distance",
+        w->file.path, w->frame[w->frames - 1].time, (long long)bodies,
+        w->head.head.quantum * 0x1p31);
 }
 
 /* ---- frames ---- */
 
-/* Where a frame begins in the file. */
-typedef struct Start {
-    uint64_t size;
-    uint32_t crc;
-} Start;
-
-static Start get_start(const TalusFramesWriter *w)
+TalusWriterStart talus_writer_start(const TalusFramesWriter *w)
 {
-    return (Start){w->file.size, w->file.crc};
+    return (TalusWriterStart){w->file.size, w->file.crc};
 }
 
-/* Removes what has been appended since. */
-static void undo(TalusFramesWriter *w, Start start)
+void talus_writer_undo(TalusFramesWriter *w, TalusWriterStart start)
 {
     if (w->file.size != start.size)
         talus_growing_undo_appends(&w->file, start.size, start.crc);
@@ -325,15 +290,6 @@ static void undo(TalusFramesWriter *w, Start start)
 static TalusStatus append_chunk(TalusFramesWriter *w)
 {
     return talus_growing_append(&w->file, w->encoder.packer.bytes, w->encoder.packer.size);
-}
-
-/* Appends the chunk behind the parts. */
-static TalusStatus end_parts(TalusFramesWriter *w, double time, int64_t step, int64_t contacts,
-                             bool key)
-{
-    w->encoder.clamped = w->parts.clamped;
-    TALUS_TRY(talus_parts_encode_end(&w->parts, &w->encoder.packer, time, step, contacts, key));
-    return append_chunk(w);
 }
 
 /* Appends the parts of a snapshot. */
@@ -350,10 +306,9 @@ static TalusStatus append_parts(TalusFramesWriter *w, const TalusFramesHead *hea
     return TALUS_OK;
 }
 
-/* Goes back to `start` for a key frame in place of the parts that are there. */
-static TalusStatus restart(TalusFramesWriter *w, Start start)
+TalusStatus talus_writer_restart(TalusFramesWriter *w, TalusWriterStart start)
 {
-    undo(w, start);
+    talus_writer_undo(w, start);
     if (w->file.size != start.size)
         return talus_fail_file(w->file.path, TALUS_ERR_IO, "cannot truncate");
     return TALUS_OK;
@@ -363,7 +318,7 @@ static TalusStatus restart(TalusFramesWriter *w, Start start)
 static TalusStatus append_chunks(TalusFramesWriter *w, const TalusFramesHead *head,
                                  const TalusSnapshot *s, bool in_parts, bool *key)
 {
-    const Start start = get_start(w);
+    const TalusWriterStart start = talus_writer_start(w);
     const bool asked = *key;
     if (!in_parts) {
         TALUS_TRY(talus_frame_encode(&w->encoder, head, s, key));
@@ -371,14 +326,15 @@ static TalusStatus append_chunks(TalusFramesWriter *w, const TalusFramesHead *he
     }
     TALUS_TRY(append_parts(w, head, s, key));
     if (*key != asked) {
-        TALUS_TRY(restart(w, start));
+        TALUS_TRY(talus_writer_restart(w, start));
         TALUS_TRY(append_parts(w, head, s, key));
     }
-    return end_parts(w, s->time, s->step, s->contact_total, *key);
+    TALUS_TRY(talus_parts_encode_end(&w->parts.made, &w->encoder.packer, s->time, s->step,
+                                     s->contact_total, *key));
+    return append_chunk(w);
 }
 
-/* Adds the frame that has been appended from `first` on to the index. */
-static TalusStatus index_frame(TalusFramesWriter *w, uint64_t first, double time, int64_t step,
+TalusStatus talus_writer_index(TalusFramesWriter *w, uint64_t first, double time, int64_t step,
                                int64_t bodies, bool key)
 {
     const TalusIndexRow row = {.offset = first,
@@ -395,25 +351,30 @@ static TalusStatus append_frame(TalusFramesWriter *w, const TalusFramesHead *fre
                                 const TalusSnapshot *s, bool in_parts, bool key)
 {
     if (fresh)
-        TALUS_TRY(append_head_chunk(w, fresh));
+        TALUS_TRY(talus_writer_append_head(w, fresh));
     const uint64_t first = w->file.size;
     TALUS_TRY(append_chunks(w, fresh ? fresh : &w->head.head, s, in_parts, &key));
-    return index_frame(w, first, s->time, s->step, s->body_count, key);
+    return talus_writer_index(w, first, s->time, s->step, s->body_count, key);
 }
 
-/* Takes note of the frame that is now the last of the file, and of its head, if it is new. */
-static void commit_frame(TalusFramesWriter *w, TalusHeadStore *fresh, bool in_parts)
+void talus_writer_commit(TalusFramesWriter *w, TalusHeadStore *fresh, int64_t clamped,
+                         bool in_parts)
 {
-    warn_clamped(w, fresh->arena.blocks ? &fresh->head : &w->head.head,
-                 w->frame[w->frames - 1].time);
+    w->in_parts = in_parts;
     if (fresh->arena.blocks) {
         talus_frames_head_clear(&w->head);
         w->head = *fresh;
         *fresh = (TalusHeadStore){0};
         w->has_head = true;
     }
-    w->in_parts = in_parts;
-    if (in_parts) {
+    warn_clamped(w, clamped);
+}
+
+/* Makes the frame that has just been encoded the state from which the next one is. */
+static void commit_state(TalusFramesWriter *w)
+{
+    w->loaded = w->frames;
+    if (w->in_parts) {
         talus_parts_commit(&w->parts);
         talus_frame_state_clear(&w->encoder.before);
     } else {
@@ -422,8 +383,7 @@ static void commit_frame(TalusFramesWriter *w, TalusHeadStore *fresh, bool in_pa
     }
 }
 
-/* True if the next frame must be a key frame. */
-static bool needs_key(const TalusFramesWriter *w, bool renewed, bool in_parts)
+bool talus_writer_needs_key(const TalusFramesWriter *w, bool renewed, bool in_parts)
 {
     return renewed || w->frames % TALUS_FRAMES_KEY_EVERY == 0 || in_parts != w->in_parts;
 }
@@ -438,26 +398,51 @@ static bool can_be_in_parts(const TalusFramesWriter *w, const TalusFramesHead *h
     return head->lean && w->version >= TALUS_FRAMES_PARTS_SINCE && ascending && s->body_count > 0;
 }
 
+/* Decodes the last frame, unless this writer has encoded it itself. */
+static TalusStatus load_state(TalusFramesWriter *w)
+{
+    TalusFrames *old;
+    if (w->loaded == w->frames)
+        return TALUS_OK;
+    talus_frame_state_clear(&w->encoder.before);
+    talus_parts_clear(&w->parts);
+    TALUS_TRY(talus_frames_open(w->file.path, &old));
+    TalusStatus status = talus_frames_decode(old, w->frames - 1, NULL);
+    TalusFrameState *state = &old->state[old->newest];
+    if (w->in_parts) {
+        TALUS_THEN(status, talus_parts_take(&w->parts, state));
+    } else if (status == TALUS_OK) {
+        w->encoder.before = *state;
+        *state = (TalusFrameState){0};
+    }
+    talus_frames_close(old);
+    if (status == TALUS_OK)
+        w->loaded = w->frames;
+    return status;
+}
+
 /* Appends a frame. `fresh` is a new head to write before it, which moves to w->head on success and leaves *fresh empty;
  * if empty on entry, the last head applies. If the frame fails, its head is removed. */
 static TalusStatus add_frame(TalusFramesWriter *w, TalusHeadStore *fresh, const TalusSnapshot *s)
 {
     const bool renewed = fresh->arena.blocks != NULL;
     const TalusFramesHead *head = renewed ? &fresh->head : &w->head.head;
-    const Start start = get_start(w);
+    const TalusWriterStart start = talus_writer_start(w);
     TALUS_TRY(check_fields(head, s));
+    TALUS_TRY(load_state(w));
     const bool in_parts = can_be_in_parts(w, head, s);
-    const TalusStatus status =
-        append_frame(w, renewed ? head : NULL, s, in_parts, needs_key(w, renewed, in_parts));
-    if (status == TALUS_OK)
-        commit_frame(w, fresh, in_parts);
-    else
-        undo(w, start);
-    return status;
+    const TalusStatus status = append_frame(w, renewed ? head : NULL, s, in_parts,
+                                            talus_writer_needs_key(w, renewed, in_parts));
+    if (status != TALUS_OK) {
+        talus_writer_undo(w, start);
+        return status;
+    }
+    talus_writer_commit(w, fresh, in_parts ? w->parts.made.clamped : w->encoder.clamped, in_parts);
+    commit_state(w);
+    return TALUS_OK;
 }
 
-/* Fails if a frame cannot come next. */
-static TalusStatus check_time(const TalusFramesWriter *w, double time)
+TalusStatus talus_writer_check_time(const TalusFramesWriter *w, double time)
 {
     if (w->frames > 0 && !(time >= w->frame[w->frames - 1].time))
         return talus_fail_file(w->file.path, TALUS_ERR_ARGUMENT,
@@ -471,13 +456,13 @@ TalusStatus talus_frames_add_snapshot(TalusFramesWriter *writer, const TalusFram
 {
     TalusHeadStore fresh = {0};
     const bool moving = has_moving_body(snapshot);
-    TALUS_TRY(check_time(writer, snapshot->time));
-    if (!last_head_applies(writer, head, moving)) {
+    TALUS_TRY(talus_writer_check_time(writer, snapshot->time));
+    if (!talus_writer_head_applies(writer, head, moving)) {
         TalusFramesHead next = *head;
-        next.lean = is_lean(writer, snapshot->body_count, head->lean);
-        if (must_measure(writer, head, moving))
+        next.lean = talus_writer_is_lean(writer, snapshot->body_count, head->lean);
+        if (talus_writer_must_measure(writer, head, moving))
             TALUS_TRY(talus_frames_head_set_grid(&next, snapshot, NULL));
-        TALUS_TRY(make_next_head(writer, &next, &fresh));
+        TALUS_TRY(talus_writer_make_head(writer, &next, &fresh));
     }
     TalusStatus status = add_frame(writer, &fresh, snapshot);
     talus_frames_head_clear(&fresh);
@@ -487,138 +472,13 @@ TalusStatus talus_frames_add_snapshot(TalusFramesWriter *writer, const TalusFram
 TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world)
 {
     TalusHeadStore head = {0};
-    bool lean = is_lean(writer, talus_world_body_count(world), false);
+    bool lean = talus_writer_is_lean(writer, talus_world_body_count(world), false);
     TALUS_TRY(talus_snapshot_take(&writer->snapshot, world, talus_frame_fields(lean)));
     TALUS_TRY(talus_frames_head_of_world(world, NULL, NULL, &head));
     writer->encoder.packer.pool = world->pool;
     TalusStatus status = talus_frames_add_snapshot(writer, &head.head, &writer->snapshot);
     writer->encoder.packer.pool = NULL; /* the world may be freed before the next frame */
     talus_frames_head_clear(&head);
-    return status;
-}
-
-/* ---- frames of a world on several ranks ---- */
-
-/* A frame of which rank 0 gets the bodies part by part; on other ranks without writer and heads. */
-typedef struct RankFrame {
-    TalusFramesWriter *writer;
-    TalusGathering *gathering;
-    TalusComm *comm;
-    TalusHeadStore head, fresh; /* of the world; the new one that the file gets, or empty */
-} RankFrame;
-
-bool talus_frames_has_parts(const TalusFramesWriter *writer, const TalusWorld *world)
-{
-    const int64_t bodies = talus_world_body_count(world);
-    return writer->version >= TALUS_FRAMES_PARTS_SINCE && bodies > 0 &&
-           is_lean(writer, bodies, false);
-}
-
-/* Measures the grid from the bodies of all ranks. */
-static TalusStatus measure_grid(RankFrame *f)
-{
-    TalusSnapshot own = {0};
-    TalusStatus status = talus_comm_agree(f->comm, talus_gathering_take_own(f->gathering, &own));
-    TALUS_THEN(status, talus_frames_head_set_grid(&f->head.head, &own, f->comm));
-    talus_snapshot_free(&own);
-    return status;
-}
-
-/* Makes the new head, if there must be one. */
-static TalusStatus find_head(RankFrame *f, const TalusFramesDef *def, const TalusWorld *world)
-{
-    TalusFramesWriter *w = f->writer;
-    TALUS_TRY(talus_comm_agree(f->comm, talus_frames_head_of_world(world, def, NULL, &f->head)));
-    f->head.head.lean = true;
-    const bool moving = talus_gathering_moves(f->gathering);
-    const bool renew = w && !last_head_applies(w, &f->head.head, moving);
-    if (talus_comm_any(f->comm, renew && must_measure(w, &f->head.head, moving)))
-        TALUS_TRY(measure_grid(f));
-    return talus_comm_agree(f->comm,
-                            renew ? make_next_head(w, &f->head.head, &f->fresh) : TALUS_OK);
-}
-
-/* Appends all parts. */
-static TalusStatus append_gathered(RankFrame *f, const TalusFramesHead *head, bool *key)
-{
-    TalusFramesWriter *w = f->writer;
-    TalusSnapshot none = {0}, *rows = w ? &w->snapshot : &none;
-    if (w)
-        talus_parts_begin(&w->parts);
-    for (uint64_t number = 0;;) {
-        TALUS_TRY(talus_gathering_find(f->gathering, number, &number));
-        if (number == 0)
-            return TALUS_OK;
-        const uint64_t part = talus_frame_part_of((TalusBodyId){number});
-        number = (part + 1) * TALUS_FRAMES_PART + 1;
-        TALUS_TRY(talus_gathering_take(f->gathering, talus_frame_fields(true),
-                                       part * TALUS_FRAMES_PART + 1, number, rows));
-        TalusStatus status =
-            w ? talus_parts_encode(&w->parts, &w->encoder, head, rows, key) : TALUS_OK;
-        TALUS_THEN(status, w ? append_chunk(w) : TALUS_OK);
-        TALUS_TRY(talus_comm_agree(f->comm, status));
-    }
-}
-
-/* Appends the parts, a second time if it turns out that only a key frame can store them. */
-static TalusStatus append_all_gathered(RankFrame *f, const TalusFramesHead *head, bool *key)
-{
-    const Start start = f->writer ? get_start(f->writer) : (Start){0};
-    const bool asked = *key;
-    TALUS_TRY(append_gathered(f, head, key));
-    if (!talus_comm_any(f->comm, *key != asked))
-        return TALUS_OK;
-    TALUS_TRY(talus_comm_agree(f->comm, f->writer ? restart(f->writer, start) : TALUS_OK));
-    return append_gathered(f, head, key);
-}
-
-/* Appends head and frame. */
-static TalusStatus append_from_ranks(RankFrame *f, const TalusWorld *world)
-{
-    TalusFramesWriter *w = f->writer;
-    const bool renewed = f->fresh.arena.blocks != NULL;
-    const TalusFramesHead *head = renewed ? &f->fresh.head : w ? &w->head.head : NULL;
-    bool key = w && needs_key(w, renewed, true);
-    TALUS_TRY(talus_comm_agree(f->comm, renewed ? append_head_chunk(w, head) : TALUS_OK));
-    const uint64_t first = w ? w->file.size : 0;
-    TALUS_TRY(append_all_gathered(f, head, &key));
-    if (!w)
-        return TALUS_OK;
-    const double time = talus_world_time(world);
-    const int64_t step = talus_world_steps(world);
-    TALUS_TRY(end_parts(w, time, step, talus_gathering_contacts(f->gathering), key));
-    return index_frame(w, first, time, step, w->parts.bodies, key);
-}
-
-/* Makes and appends the frame; the file is as before if any rank fails. */
-static TalusStatus add_from_ranks(RankFrame *f, const TalusFramesDef *def, const TalusWorld *world)
-{
-    TalusFramesWriter *w = f->writer;
-    const Start start = w ? get_start(w) : (Start){0};
-    TALUS_TRY(talus_gathering_open(world, &f->gathering));
-    TALUS_TRY(talus_comm_agree(f->comm, w ? check_time(w, talus_world_time(world)) : TALUS_OK));
-    TALUS_TRY(find_head(f, def, world));
-    const TalusStatus status = talus_comm_agree(f->comm, append_from_ranks(f, world));
-    if (w && status == TALUS_OK)
-        commit_frame(w, &f->fresh, true);
-    else if (w)
-        undo(w, start);
-    return status;
-}
-
-TalusStatus talus_frames_add_from_ranks(TalusFramesWriter *writer, const TalusFramesDef *def,
-                                        const TalusWorld *world)
-{
-    RankFrame frame = {.writer = writer, .comm = world->ranks.comm};
-    talus_world_refresh(world, true);
-    if (writer)
-        writer->encoder.packer.pool = world->pool;
-    const TalusStatus status = add_from_ranks(&frame, def, world);
-    if (writer)
-        writer->encoder.packer.pool = NULL; /* the world may be freed before the next frame */
-    talus_gathering_close(frame.gathering);
-    talus_frames_head_clear(&frame.head);
-    talus_frames_head_clear(&frame.fresh);
     return status;
 }
 

@@ -1,4 +1,4 @@
-/* io/run/gathering.c - bodies of all ranks come to rank 0 as a snapshot: all of them, or those with some numbers. */
+/* io/run/gathering.c - bodies of all ranks come to one of them as a snapshot: all of them, or those with some numbers. */
 #include "base/memory.h"
 #include "comm/stream.h"
 #include "io/frames/frames.h"
@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct TalusGathering {
     const TalusWorld *world;
@@ -152,7 +153,7 @@ static void fill_bodies(const void *context, int64_t first, int64_t count, void 
     }
 }
 
-/* ---- what rank 0 receives ---- */
+/* ---- what the root receives ---- */
 
 /* A body's number, and its place among the bodies as they come. */
 typedef struct Arrival {
@@ -168,6 +169,7 @@ static int compare_arrivals(const void *a, const void *b)
 
 typedef struct Receiving {
     TalusSnapshot *snapshot;
+    double length;    /* s: of the last step */
     Arrival *arrival; /* [bodies] */
     int32_t *row;     /* [bodies]: of the bodies as they come */
     bool *held;       /* [bodies], by row: the body is not free */
@@ -223,58 +225,105 @@ static TalusStatus put_bodies(void *context, const void *bytes, size_t size)
 }
 
 /* Adds a contact's normal impulse to the force of one of its bodies, unless the body is not here or its owner has done so. */
-static void add_held(const Receiving *r, uint64_t number, double impulse, double length)
+static void add_held(const Receiving *r, uint64_t number, double impulse)
 {
     TalusSnapshot *s = r->snapshot;
     const int row = talus_snapshot_find(s, number);
     if (row < 0 || !r->held[row])
         return;
-    s->force[row] += impulse / length;
+    s->force[row] += impulse / r->length;
     s->touching[row]++;
 }
 
-/* Sums the forces of bodies that are not free, in the order of contacts. */
-static void sum_held(const Receiving *r, const TalusGathering *g)
+/* Adds the impulses of contacts with bodies that are not free, in the order in which they come. */
+static TalusStatus put_held(void *context, const void *bytes, size_t size)
 {
-    for (int64_t i = 0; i < g->held_count; i++) {
-        add_held(r, g->held[i].a, g->held[i].impulse, g->length);
-        add_held(r, g->held[i].b, g->held[i].impulse, g->length);
+    const Receiving *r = context;
+    const TalusHeldImpulse *held = bytes;
+    for (size_t k = 0; k < size / sizeof *held; k++) {
+        add_held(r, held[k].a, held[k].impulse);
+        add_held(r, held[k].b, held[k].impulse);
     }
+    return TALUS_OK;
 }
 
 /* ---- both ---- */
 
-/* Brings the bodies in two rounds: which there are, and their state. */
-static TalusStatus bring_bodies(const TalusGathering *g, unsigned fields, const Sending *sending,
-                                TalusSpan span, Receiving *r)
+/* What is asked for. */
+typedef struct Order {
+    const TalusGathering *gathering;
+    unsigned fields;
+    uint64_t first, end; /* numbers of bodies */
+    int root;
+} Order;
+
+/* Allocates *out, the impulses that rank 0 has for bodies of the order, and sets span->count. */
+static TalusStatus select_held(const Order *order, TalusHeldImpulse **out, TalusSpan *span)
 {
-    TalusComm *comm = g->world->ranks.comm;
-    const bool first = talus_comm_rank(comm) == 0;
+    const TalusGathering *g = order->gathering;
+    TALUS_TRY(TALUS_ALLOC(*out, (size_t)g->held_count + 1, "snapshot"));
+    for (int64_t k = 0; k < g->held_count; k++) {
+        const TalusHeldImpulse *h = &g->held[k];
+        if ((h->a >= order->first && h->a < order->end) ||
+            (h->b >= order->first && h->b < order->end))
+            (*out)[span->count++] = *h;
+    }
+    return TALUS_OK;
+}
+
+static void fill_held(const void *context, int64_t first, int64_t count, void *out)
+{
+    const TalusHeldImpulse *held = context;
+    memcpy(out, held + first, (size_t)count * sizeof *held);
+}
+
+/* Brings the impulses from rank 0. */
+static TalusStatus bring_held(const Order *order, Receiving *r)
+{
+    TalusComm *comm = order->gathering->world->ranks.comm;
+    const TalusByteSink sink = {put_held, r};
+    TalusHeldImpulse *held = NULL;
+    TalusSpan span = {0};
+    TalusStatus status = talus_comm_agree(comm, select_held(order, &held, &span));
+    TALUS_THEN(status, talus_comm_find_spans(comm, &span, 1));
+    TALUS_THEN(status,
+               talus_comm_stream_to(comm, order->root, span, sizeof *held, fill_held, held, &sink));
+    talus_release(held);
+    return status;
+}
+
+/* Brings the bodies in two rounds: which there are, and their state; then the forces that no owner has. */
+static TalusStatus bring_bodies(const Order *order, const Sending *sending, TalusSpan span,
+                                Receiving *r)
+{
+    TalusComm *comm = order->gathering->world->ranks.comm;
+    const bool root = talus_comm_rank(comm) == order->root;
     const TalusByteSink numbers = {put_numbers, r}, bodies = {put_bodies, r};
     TalusStatus status =
-        talus_comm_agree(comm, first ? open_receiving(r, fields, span.all) : TALUS_OK);
-    TALUS_THEN(status,
-               talus_comm_stream(comm, span, sizeof(uint64_t), fill_numbers, sending, &numbers));
-    if (status == TALUS_OK && first)
+        talus_comm_agree(comm, root ? open_receiving(r, order->fields, span.all) : TALUS_OK);
+    TALUS_THEN(status, talus_comm_stream_to(comm, order->root, span, sizeof(uint64_t), fill_numbers,
+                                            sending, &numbers));
+    if (status == TALUS_OK && root)
         sort_arrivals(r);
-    TALUS_THEN(status,
-               talus_comm_stream(comm, span, sizeof(TalusSentBody), fill_bodies, sending, &bodies));
-    if (status == TALUS_OK && first && (fields & TALUS_SNAPSHOT_FORCE))
-        sum_held(r, g);
+    TALUS_THEN(status, talus_comm_stream_to(comm, order->root, span, sizeof(TalusSentBody),
+                                            fill_bodies, sending, &bodies));
+    if (order->fields & TALUS_SNAPSHOT_FORCE)
+        TALUS_THEN(status, bring_held(order, r));
     return status;
 }
 
 TalusStatus talus_gathering_take(const TalusGathering *g, unsigned fields, uint64_t first,
-                                 uint64_t end, TalusSnapshot *s)
+                                 uint64_t end, int root, TalusSnapshot *s)
 {
     TalusComm *comm = g->world->ranks.comm;
+    const Order order = {g, fields, first, end, root};
     const Sending sending = {g, count_below(g, first)};
     TalusSpan span = {.count = count_below(g, end) - sending.first};
-    Receiving r = {.snapshot = s};
+    Receiving r = {.snapshot = s, .length = g->length};
     TalusStatus status = talus_comm_find_spans(comm, &span, 1);
-    TALUS_THEN(status, bring_bodies(g, fields, &sending, span, &r));
+    TALUS_THEN(status, bring_bodies(&order, &sending, span, &r));
     TALUS_RELEASE(r.arrival, r.row, r.held);
-    if (talus_comm_rank(comm) == 0 && status == TALUS_OK) {
+    if (talus_comm_rank(comm) == root && status == TALUS_OK) {
         s->contact_total = g->contacts;
         s->length = g->length;
         s->time = talus_world_time(g->world);

@@ -148,7 +148,7 @@ static TalusStatus take_parts(TalusSnapshot *s, const TalusWorld *world, unsigne
 {
     TalusGathering *gathering;
     TalusStatus status = talus_gathering_open(world, &gathering);
-    TALUS_THEN(status, talus_gathering_take(gathering, fields, 0, UINT64_MAX, s));
+    TALUS_THEN(status, talus_gathering_take(gathering, fields, 0, UINT64_MAX, 0, s));
     talus_gathering_close(gathering);
     if (asks_for_contacts(fields))
         TALUS_THEN(status, bring_contacts(s, world));

@@ -1,4 +1,4 @@
-/* io/run/snapshot.h - bodies of a world on several ranks, asked for by their numbers; rank 0 gets them. */
+/* io/run/snapshot.h - arrays of a snapshot; bodies of a world on several ranks, asked for by their numbers. */
 #ifndef TALUS_IO_RUN_SNAPSHOT_H
 #define TALUS_IO_RUN_SNAPSHOT_H
 
@@ -8,13 +8,13 @@
 
 /* ---- arrays: snapshot_arrays.c; talus_snapshot_resize is in io/frames/frames.h ---- */
 
-/* A body as it comes to rank 0. */
+/* A body as it comes to another rank. */
 typedef struct TalusSentBody {
     TalusVec3 position, velocity, spin;
     TalusQuat orientation;
     double mass, radius, force;
     int32_t shape, material, tag, touching;
-    int32_t fixed, held; /* held: not free; its force is summed by rank 0 */
+    int32_t fixed, held; /* held: not free; its force is summed there */
 } TalusSentBody;
 
 /* Returns the body in a slot, without force. */
@@ -28,7 +28,7 @@ int talus_snapshot_find(const TalusSnapshot *snapshot, uint64_t number);
 
 /* ---- bodies of all ranks: gathering.c; all ranks call these together ---- */
 
-/* What every rank holds while the bodies of all come to rank 0. */
+/* What every rank holds while bodies of all come to some of them. */
 typedef struct TalusGathering TalusGathering;
 
 /* Sums the forces. The world must outlive the gathering and not change meanwhile. */
@@ -41,9 +41,10 @@ TalusStatus talus_gathering_find(const TalusGathering *gathering, uint64_t least
 bool talus_gathering_moves(const TalusGathering *gathering);
 /* Returns the number of contacts of all ranks. */
 int64_t talus_gathering_contacts(const TalusGathering *gathering);
-/* Rank 0 gets the bodies with the numbers [first, end), by ascending ids, without contacts; the snapshots of others stay as they are. */
+/* Rank `root` gets the bodies with the numbers [first, end), by ascending ids, without contacts; the snapshots of others stay as
+ * they are. */
 TalusStatus talus_gathering_take(const TalusGathering *gathering, unsigned fields, uint64_t first,
-                                 uint64_t end, TalusSnapshot *snapshot);
+                                 uint64_t end, int root, TalusSnapshot *snapshot);
 /* Fills a snapshot with the bodies of this rank, without forces and contacts; a call of this rank alone. */
 TalusStatus talus_gathering_take_own(const TalusGathering *gathering, TalusSnapshot *snapshot);
 

@@ -62,6 +62,8 @@ void talus_ranks_clear(TalusRanks *ranks)
     for (int r = 0; r < talus_comm_size(ranks->comm) && ranks->to && ranks->from; r++)
         TALUS_RELEASE(ranks->to[r].slot, ranks->from[r].slot);
     talus_inbox_clear(&ranks->inbox);
+    if (ranks->frames)
+        ranks->free_frames(ranks->frames);
     TALUS_RELEASE(ranks->to, ranks->from, ranks->owner, ranks->reach, ranks->list.id,
                   ranks->list_before.id, ranks->contact, ranks->out, ranks->near, ranks->exclusion);
 }

@@ -127,6 +127,9 @@ typedef struct TalusRanks {
     bool moved;
     TalusInbox inbox;
     unsigned char *out; /* messages to send */
+    /* what the writer of frames keeps on this rank (io/frames/frames_ranks.c), and what frees it; NULL: nothing */
+    void *frames;
+    void (*free_frames)(void *frames);
 } TalusRanks;
 
 /* True if the world has other ranks. */
