@@ -108,7 +108,7 @@ static void made_up(const char *title, int bodies, double share, double spread, 
     must(talus_snapshot_resize(&s, TALUS_SNAPSHOT_SPEED | TALUS_SNAPSHOT_FORCE, bodies, 0));
     scatter(&s, 0.1, spread);
     move(&s, share, 0.25);
-    must(talus_frames_head_set_grid(&head, &s));
+    must(talus_frames_head_set_grid(&head, &s, NULL));
     printf("%s, %d bodies\n", title, bodies);
     double key = encode(&encoder, &head, &s, true);
     move(&s, share, 0.25);

@@ -17,7 +17,7 @@ static uint64_t number_of(int k)
 {
     const uint64_t per_part = BODIES / PARTS;
     return part_number[(uint64_t)k / per_part] * TALUS_FRAMES_PART + 1 +
-           (uint64_t)k % per_part * 6000;
+           (uint64_t)k % per_part * 1500;
 }
 
 static bool is_there(int k, int frame)

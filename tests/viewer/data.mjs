@@ -76,7 +76,7 @@ async function roundTrips() {
 // Lean frames of version 4: bodies in parts, by blocks of their numbers.
 async function parts() {
   const all = mixed(24), ids = [...new Set(all.flatMap((f) => f.bodies.map((b) => b.id)))].sort((a, b) => a - b), lean = { ...HEAD, detail: "lean" };
-  const spread = (b) => ({ ...b, id: ids.indexOf(b.id) + 1 + 2 ** 18 * Math.floor(ids.indexOf(b.id) / 7) ** 2 });
+  const spread = (b) => ({ ...b, id: ids.indexOf(b.id) + 1 + 2 ** 16 * Math.floor(ids.indexOf(b.id) / 7) ** 2 });
   const frames = all.map((f) => ({ ...f, bodies: f.bodies.map(spread).sort((a, b) => a.id - b.id), chains: [] }));
   const place = (b) => b.at.map((q) => Math.fround(q * HEAD.quantum));
   for (const deflated of [true, false]) {

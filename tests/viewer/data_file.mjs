@@ -116,9 +116,9 @@ function countsOf(...numbers) {
   return counts;
 }
 
-const partOf = ({ id }) => Math.floor((id - 1) / 2 ** 18);
+const partOf = ({ id }) => Math.floor((id - 1) / 2 ** 16);
 
-// The chunks of a frame in parts: bodies, by ascending ids, in blocks of 2^18 numbers, and the frame's own chunk behind them.
+// The chunks of a frame in parts: bodies, by ascending ids, in blocks of 2^16 numbers, and the frame's own chunk behind them.
 function partChunks(head, frame, before, deflated, about) {
   const numbers = [...new Set(frame.bodies.map(partOf))];
   const only = (f, part) => f && { ...f, bodies: f.bodies.filter((b) => partOf(b) === part), chains: [] };

@@ -22,7 +22,7 @@ enum {
     /* 1 has no figures in heads; 1 and 2 have slots in place of ids; 1 to 3 have no parts */
     TALUS_FRAMES_VERSION = 4,
     TALUS_FRAMES_PARTS_SINCE = 4, /* the first version with frames in parts */
-    TALUS_FRAMES_PART = 1 << 18,  /* numbers of bodies in a part */
+    TALUS_FRAMES_PART = 1 << 16,  /* numbers of bodies in a part */
     TALUS_FRAMES_KEY_EVERY = 16,  /* at least frames 0, 16, 32, ... of a file are key frames */
     TALUS_FRAMES_PER_BYTE = 8,    /* maximum of bodies and chains per byte of payload */
     TALUS_FRAMES_HEAD_JSON_MAX = 1 << 26, /* maximum bytes of a HEAD's JSON */

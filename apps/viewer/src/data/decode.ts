@@ -30,7 +30,7 @@ interface Population {
 
 const HIGH = 2 ** 32; // what the upper half of a number counts
 
-const PART = 2 ** 18;  // numbers of bodies in a part of a frame
+const PART = 2 ** 16;  // numbers of bodies in a part of a frame
 const partOf = (id: number): number => Math.floor((id - 1) / PART);
 
 // Numbers are told as differences from the body that is next in the frame before (docs/reference/frames.md), in a frame in parts from the next of
