@@ -118,24 +118,132 @@ TEST(a_world_is_divided_and_gathered)
     compare_parts(&of);
 }
 
-/* ---- refusals ---- */
+/* ---- periodic space ---- */
 
-static TalusPeriod period;
-static double sleep_speed;
-
-static TalusStatus make_refused(TalusComm *comm, void *context)
+static TalusStatus make_periodic(TalusWorldDef *def, double speed, TalusWorld **world)
 {
-    TalusWorldDef def = talus_world_def_default();
-    TalusWorld *world = NULL;
-    (void)context;
-    def.comm = comm;
-    def.backend = "cuda";
-    def.period = period;
-    def.sleep_speed = sleep_speed;
-    const TalusStatus status = talus_world_create(&def, &world);
-    talus_world_destroy(world);
-    return status;
+    Grains grains = heap_of_spheres(speed);
+    grains.across[0] = grains.across[1] = ACROSS;
+    grains.across[2] = HIGH;
+    grains.spacing = 0.0205;
+    const double side = ACROSS * grains.spacing;
+    set_def(def);
+    def->period = (TalusPeriod){.on = {true, true, false}, .hi = {side, side, 0.0}};
+    def->gravity = (TalusVec3){4.0, 0.0, -9.0};
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_plane(*world, talus_vec3(0, 0, 0), talus_vec3(0, 0, 1), NULL));
+    return add_grains(*world, &grains, NULL);
 }
+
+static TalusStatus make_flow(TalusWorldDef *def, TalusWorld **world)
+{
+    return make_periodic(def, 1.0, world);
+}
+
+TEST(a_periodic_flow_has_the_bits_of_one_rank)
+{
+    NEEDS_CUDA();
+    compare("periodic flow", "apgd", make_flow);
+}
+
+/* Some bodies move by a quarter of the period in a step, which is halved. */
+static TalusStatus make_fast_flow(TalusWorldDef *def, TalusWorld **world)
+{
+    const TalusBodyId some[] = {{20}, {300}, {301}};
+    const TalusVec3 up = {0.0, 3.0, 40.0}, none = {0.0, 0.0, 0.0};
+    TALUS_TRY(make_periodic(def, 1.0, world));
+    for (int k = 0; k < 3; k++)
+        TALUS_TRY(talus_world_set_velocity(*world, some[k], up, none));
+    return TALUS_OK;
+}
+
+TEST(steps_of_fast_bodies_in_periodic_space_are_halved_alike)
+{
+    const RanksCase of = {.name = "fast flow", .make = make_fast_flow, .steps = 2, .grid = &grid};
+    NEEDS_CUDA();
+    backend = "cuda";
+    solver = "jacobi";
+    iterations = 4;
+    CHECK(compare_ranks(&of).halvings > 0);
+}
+
+/* ---- steps that miss their tolerance ---- */
+
+static TalusStatus make_hasty(TalusWorldDef *def, TalusWorld **world)
+{
+    def->on_miss = TALUS_MISS_HALVE;
+    def->tolerance = 1e-9;
+    return make_relaxed(def, world);
+}
+
+TEST(steps_that_miss_are_halved_alike)
+{
+    const RanksCase of = {.name = "halved", .make = make_hasty, .steps = 1, .grid = &grid};
+    NEEDS_CUDA();
+    backend = "cuda";
+    solver = "apgd";
+    iterations = 2;
+    CHECK_INT(compare_ranks(&of).halvings, 4);
+}
+
+/* ---- bodies that sleep ---- */
+
+enum { REST_STEPS = 16, WIDE = 12, STACKED = 2 };
+
+/* Columns of boxes at rest, of numbers in several blocks, and a sphere that comes later. */
+static TalusStatus make_sleepers(TalusWorldDef *def, TalusWorld **world)
+{
+    const TalusShapeDef box = {.kind = TALUS_SHAPE_BOX, .half = {0.01, 0.01, 0.01}};
+    const TalusShapeDef ball = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.008};
+    const TalusVec3 at = {-0.03, 0.031, 0.03}, shot = {2.0, 0.0, 0.2};
+    TalusBodyBatch columns = talus_body_batch_default(), one = talus_body_batch_default();
+    TalusVec3 position[STACKED * WIDE * WIDE];
+    set_def(def);
+    def->sleep_speed = 1.0;
+    def->sleep_steps = 3;
+    for (int k = 0; k < STACKED * WIDE * WIDE; k++)
+        position[k] = (TalusVec3){0.03 * (k % WIDE), 0.03 * (k / WIDE % WIDE),
+                                  0.01 + 0.02 * (k / (WIDE * WIDE))};
+    columns.count = STACKED * WIDE * WIDE;
+    columns.position = position;
+    one.count = 1;
+    one.position = &at;
+    one.velocity = &shot;
+    columns.density = one.density = 2000.0;
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_plane(*world, talus_vec3(0, 0, 0), talus_vec3(0, 0, 1), NULL));
+    TALUS_TRY(talus_world_add_shape(*world, &box, &columns.shape));
+    TALUS_TRY(talus_world_add_bodies(*world, &columns, NULL));
+    TALUS_TRY(talus_world_add_shape(*world, &ball, &one.shape));
+    return talus_world_add_bodies_at(*world, 0.04, &one);
+}
+
+/* Wakes a column by a call. */
+static TalusStatus disturb(TalusWorld *world, int k)
+{
+    const TalusVec3 up = {0.0, 0.0, 0.3}, none = {0.0, 0.0, 0.0};
+    if (k == 9)
+        return talus_world_set_velocity(world, (TalusBodyId){2 + WIDE * WIDE + 40}, up, none);
+    return TALUS_OK;
+}
+
+TEST(columns_sleep_and_wake_alike)
+{
+    const RanksCase of = {.name = "sleepers",
+                          .make = make_sleepers,
+                          .act = disturb,
+                          .steps = REST_STEPS,
+                          .grid = &grid};
+    NEEDS_CUDA();
+    backend = "cuda";
+    solver = "apgd";
+    iterations = 10;
+    const TalusStepInfo last = compare_ranks(&of);
+    CHECK(last.asleep > 100);
+    CHECK(last.asleep < STACKED * WIDE * WIDE);
+}
+
+/* ---- refusals ---- */
 
 static TalusStatus make_with_joint(TalusComm *comm, void *context)
 {
@@ -167,13 +275,6 @@ static TalusStatus step_by_gs(TalusComm *comm, void *context)
 TEST(what_is_refused_is_said)
 {
     NEEDS_CUDA();
-    period = (TalusPeriod){.on = {true, false, false}, .hi = {1.0, 0.0, 0.0}};
-    CHECK_INT(talus_ranks_run(2, make_refused, NULL), TALUS_ERR_UNSUPPORTED);
-    CHECK(strstr(talus_error(), "periods") && strstr(talus_error(), "backend cpu"));
-    period = (TalusPeriod){0};
-    sleep_speed = 0.1;
-    CHECK_INT(talus_ranks_run(2, make_refused, NULL), TALUS_ERR_UNSUPPORTED);
-    CHECK(strstr(talus_error(), "sleeping") && strstr(talus_error(), "backend cpu"));
     backend = "cuda";
     solver = "gs:order=coloured";
     CHECK_INT(talus_ranks_run(2, make_with_joint, NULL), TALUS_ERR_UNSUPPORTED);
@@ -213,6 +314,10 @@ int main(void)
     RUN(other_solvers_give_the_bits_of_one_rank);
     RUN(halos_and_owners_change);
     RUN(a_world_is_divided_and_gathered);
+    RUN(a_periodic_flow_has_the_bits_of_one_rank);
+    RUN(steps_of_fast_bodies_in_periodic_space_are_halved_alike);
+    RUN(steps_that_miss_are_halved_alike);
+    RUN(columns_sleep_and_wake_alike);
     RUN(what_is_refused_is_said);
     return cuda_test_result();
 }

@@ -301,6 +301,17 @@ void cu_engine_get_counts(const TalusEngine *e, TalusEngineCounts *counts)
     *counts = e->list[e->current].counts;
 }
 
+/* Replaces the number of bodies and walls that are clipped by that of all ranks. */
+static TalusStatus count_all_clipped(const TalusEngine *e, TalusEngineCounts *counts)
+{
+    int64_t clipped = counts->clipped_bodies;
+    if (!e->period.at)
+        return TALUS_OK;
+    TALUS_TRY(talus_comm_add_counts(e->comm, &clipped, 1));
+    counts->clipped_bodies = (int)clipped;
+    return TALUS_OK;
+}
+
 /* Detects contacts with the free velocities and present spins or, if `again`, with the solved ones; writes the counts of
  * the new list. */
 static TalusStatus detect_with(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,
@@ -312,7 +323,7 @@ static TalusStatus detect_with(TalusEngine *e, const TalusDetectOptions *options
     TALUS_TRY(cu_count_all_contacts(e));
     cu_engine_get_counts(e, counts);
     counts->contacts = (int)e->all_contacts[0];
-    return TALUS_OK;
+    return count_all_clipped(e, counts);
 }
 
 TalusStatus cu_engine_detect(TalusEngine *e, const TalusDetectOptions *options, TalusVec3 gravity,

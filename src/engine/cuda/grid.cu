@@ -356,6 +356,22 @@ static __device__ void lay_out_walls(const CuDetect &d)
     __syncthreads();
 }
 
+/* On several ranks: replaces the number of large walls by a larger one than TALUS_LARGE_WALLS if all ranks together have
+ * more. */
+static TalusStatus share_large_walls(const CuDetect *d)
+{
+    const uint32_t too_many = TALUS_LARGE_WALLS + 1;
+    uint32_t own = 0;
+    if (!d->comm)
+        return TALUS_OK;
+    cu_get(d->cu, &own, &d->grid->own_large_walls, sizeof own);
+    int64_t all = own;
+    TALUS_TRY(talus_comm_add_counts(d->comm, &all, 1));
+    if (all > TALUS_LARGE_WALLS)
+        cu_put(d->cu, &d->grid->large_walls, &too_many, sizeof too_many);
+    return TALUS_OK;
+}
+
 /* ---- periodic space ---- */
 
 /* Kernel of lay_out_walls, one block, before the period is fitted. again: only if bodies were measured again. */
@@ -375,9 +391,19 @@ static __device__ void restart_without_drift(CuGridLayout *grid)
         grid->class_count[k] = 0;
 }
 
-/* Writes found.fit: the limit of fat radii below which bodies meet nearest images only (collide/fit.h). The drift
- * widens the margins of bodies that move otherwise; if one exceeds the limit, requests a measurement without drift.
- * again: after that measurement. */
+/* Finds the limit of fat radii below which bodies meet nearest images only (collide/fit.h), from the largest radii and the
+ * walls; one thread. Returns true if bodies must be measured again without drift, which widens the margins of bodies that
+ * move otherwise, because a radius exceeds the limit. */
+static __device__ bool find_limit_beside_walls(const CuDetect &d)
+{
+    TalusFit fit = d.grid->found.fit;
+    talus_fit_period(&fit, &d.bodies, &d.options, d.grid->drift, d.wall, d.grid->walls, 1.0);
+    d.grid->found.fit = fit;
+    return fit.result == TALUS_FIT_OK && talus_fit_has_clipped(&fit);
+}
+
+/* Writes found.fit; on several ranks the largest radii of this rank's bodies alone, and share_radius_limit does the rest.
+ * If bodies must be measured without drift, requests that. again: after that measurement. */
 static __global__ void find_radius_limit(CuDetect d, bool again, CuTallies tallies)
 {
     CuGridLayout *grid = d.grid;
@@ -398,14 +424,49 @@ static __global__ void find_radius_limit(CuDetect d, bool again, CuTallies talli
     TalusFit fit = {};
     fit.largest = v[0];
     fit.at_rest = v[1];
-    talus_fit_period(&fit, &d.bodies, &d.options, grid->drift, d.wall, grid->walls, 1.0);
     grid->found.fit = fit;
-    if (!again && fit.result == TALUS_FIT_OK && talus_fit_has_clipped(&fit))
+    if (!d.comm && find_limit_beside_walls(d) && !again)
         restart_without_drift(grid);
 }
 
-/* Reduces fat radii above the limit of find_radius_limit to that limit, except those of large walls, and moves the
- * bodies to their new size classes. Counts in found.fit.clipped the bodies that may miss a contact because of the
+/* Kernel of find_limit_beside_walls, for several ranks; one thread. */
+static __global__ void find_limit_alone(CuDetect d, bool again)
+{
+    if (d.grid->sampled && (!again || d.grid->again))
+        (void)find_limit_beside_walls(d);
+}
+
+/* Kernel of restart_without_drift, for several ranks; one thread. */
+static __global__ void restart_alone(CuDetect d)
+{
+    restart_without_drift(d.grid);
+}
+
+/* Finds the limit of fat radii from the largest radii and the walls of all ranks. If it is exceeded on some rank, requests
+ * a measurement without drift on all. */
+static TalusStatus share_radius_limit(const CuDetect *d, bool again)
+{
+    TalusFit *at = &d->grid->found.fit, fit = {};
+    cu_get(d->cu, &fit, at, sizeof fit);
+    double largest[2] = {fit.largest, fit.at_rest};
+    talus_comm_find_maxima(d->comm, largest, 2);
+    fit.largest = largest[0];
+    fit.at_rest = largest[1];
+    cu_put(d->cu, at, &fit, sizeof fit);
+    launch(d->cu, find_limit_alone, 1, 1, *d, again);
+    cu_get(d->cu, &fit, at, sizeof fit);
+    talus_comm_find_minima(d->comm, &fit.limit, 1);
+    cu_put(d->cu, at, &fit, sizeof fit);
+    TALUS_TRY(talus_comm_agree(d->comm, cu_check(d->cu)));
+    const bool faulty = talus_comm_any(d->comm, fit.result != TALUS_FIT_OK);
+    const bool clipped = talus_comm_any(d->comm, talus_fit_has_clipped(&fit));
+    if (clipped && !faulty && !again)
+        launch(d->cu, restart_alone, 1, 1, *d);
+    return TALUS_OK;
+}
+
+/* Reduces fat radii above the limit of find_radius_limit to that limit, except those of large walls, and moves this rank's
+ * bodies to their new size classes. Counts in found.fit.clipped those of them that may miss a contact because of the
  * reduction. */
 static __global__ void clip_fat_radii(CuDetect d)
 {
@@ -418,22 +479,28 @@ static __global__ void clip_fat_radii(CuDetect d)
     float fat = d.fat[i], clipped = (float)limit;
     if (!(fabs((double)fat) > limit) || cu_is_large_wall(d, (uint32_t)i, fat))
         return;
+    d.fat[i] = fat < 0.0f ? -clipped : clipped;
+    if (i >= d.own)
+        return;
     if (talus_clipped_body_may_miss(&fit, &d.bodies, &d.options, grid->drift, (uint32_t)i))
         atomicAdd(&grid->found.fit.clipped, 1);
     atomicAdd(&grid->class_count[cu_size_class(fat, grid->edge_factor)], (uint32_t)-1);
     atomicAdd(&grid->class_count[cu_size_class(clipped, grid->edge_factor)], 1u);
-    d.fat[i] = fat < 0.0f ? -clipped : clipped;
 }
 
 /* In periodic space: finds the limit of fat radii, measures bodies again without drift if needed, clips fat radii. */
 static TalusStatus fit_into_period(const CuDetect *d, unsigned blocks)
 {
     for (int again = 0; again < 2; again++) {
-        if (again)
+        if (again) {
             launch_block(d->cu, measure_bodies, blocks, THREADS, *d, true);
+            TALUS_TRY(share_large_walls(d));
+        }
         launch_block(d->cu, lay_out_walls_alone, 1, THREADS, *d, again);
         launch_block(d->cu, find_radius_limit, blocks, THREADS, *d, again,
                      CuTallies{d->cu->board, nullptr, false});
+        if (d->comm)
+            TALUS_TRY(share_radius_limit(d, again));
     }
     launch(d->cu, clip_fat_radii, blocks_for(d->slots), THREADS, *d);
     return TALUS_OK;
@@ -634,26 +701,20 @@ static void remove_large_walls(const CuDetect *d, CuGridLayout *grid)
     }
 }
 
-/* Replaces the numbers of bodies of each size class by those of all ranks, without large walls, and the number of large
- * walls by a larger one than TALUS_LARGE_WALLS if all ranks together have more. */
+/* Replaces the numbers of bodies of each size class by those of all ranks, without large walls. */
 static TalusStatus share_classes(const CuDetect *d)
 {
     CuGridLayout *grid;
-    int64_t all[CU_CLASSES], large;
+    int64_t all[CU_CLASSES];
     TALUS_TRY(TALUS_ALLOC(grid, 1, "grid"));
     cu_get(d->cu, grid, d->grid, sizeof *grid);
-    large = grid->own_large_walls;
-    TalusStatus status = talus_comm_add_counts(d->comm, &large, 1);
-    if (large > TALUS_LARGE_WALLS)
-        grid->large_walls = TALUS_LARGE_WALLS + 1;
-    else
+    if (grid->large_walls <= TALUS_LARGE_WALLS)
         remove_large_walls(d, grid);
     for (int k = 0; k < CU_CLASSES; k++)
         all[k] = grid->class_count[k];
-    TALUS_THEN(status, talus_comm_add_counts(d->comm, all, CU_CLASSES));
+    TalusStatus status = talus_comm_add_counts(d->comm, all, CU_CLASSES);
     for (int k = 0; k < CU_CLASSES; k++)
         grid->class_count[k] = (uint32_t)all[k];
-    cu_put(d->cu, &d->grid->large_walls, &grid->large_walls, sizeof grid->large_walls);
     cu_put(d->cu, d->grid->class_count, grid->class_count, sizeof grid->class_count);
     talus_release(grid);
     return status;
@@ -689,6 +750,7 @@ TalusStatus cu_grid_build(const CuDetect *d)
         launch(d->cu, draw_sample, blocks, THREADS, *d);
     TALUS_TRY(choose_grid_of_all(d));
     launch_block(d->cu, measure_bodies, some, THREADS, *d, false);
+    TALUS_TRY(share_large_walls(d));
     if (d->bodies.period)
         TALUS_TRY(fit_into_period(d, some));
     if (d->comm)

@@ -3,7 +3,6 @@
 #include "world/state.h"
 
 #include "base/memory.h"
-#include "collide/period.h"
 
 bool talus_world_is_dealt(const TalusWorld *world)
 {
@@ -33,18 +32,6 @@ TalusStatus talus_ranks_refuse_on_device(const TalusWorld *world, const char *wh
                       talus_comm_size(world->ranks.comm), what, world->def.backend);
 }
 
-/* Refuses what the def, or a whole world that is divided, asks for and ranks on devices cannot do yet. */
-static TalusStatus check_device(const TalusWorld *world)
-{
-    if (talus_has_period(&world->def.period))
-        return talus_ranks_refuse_on_device(world, "periods");
-    if (world->def.sleep_speed > 0.0)
-        return talus_ranks_refuse_on_device(world, "sleeping bodies");
-    if (world->def.on_miss == TALUS_MISS_HALVE)
-        return talus_ranks_refuse_on_device(world, "policy `halve` for steps that miss");
-    return world->joints.count > 0 ? talus_ranks_refuse_on_device(world, "joints") : TALUS_OK;
-}
-
 TalusStatus talus_ranks_init(TalusWorld *world)
 {
     TalusRanks *ranks = &world->ranks;
@@ -52,7 +39,8 @@ TalusStatus talus_ranks_init(TalusWorld *world)
     if (size == 1)
         return TALUS_OK;
     ranks->comm = world->def.comm;
-    TALUS_TRY(check_device(world));
+    if (world->joints.count > 0) /* of a whole world that is divided */
+        TALUS_TRY(talus_ranks_refuse_on_device(world, "joints"));
     TALUS_TRY(TALUS_ALLOC(ranks->to, size, "ranks"));
     return TALUS_ALLOC(ranks->from, size, "ranks");
 }
