@@ -326,6 +326,7 @@ TalusStatus talus_checkpoint_read_files(const TalusDir *dir, double time, bool *
 
 /* A checkpoint that is being written, on rank 0. */
 typedef struct Writing {
+    TalusDir dir; /* without a list of files: a checkpoint does not list itself */
     TalusFile *file;
     Header header;
     TalusHasher hash; /* of the payload */
@@ -335,9 +336,9 @@ typedef struct Writing {
 static TalusStatus start_file(const Pair *pair, int index, const Payload *payload, Writing *w)
 {
     Header *h = &w->header;
-    TalusDir dir = *pair->dir;
-    dir.files = NULL; /* a checkpoint does not list itself */
-    TALUS_TRY(talus_dir_create_file(&dir, file_names[index], &w->file));
+    w->dir = *pair->dir;
+    w->dir.files = NULL;
+    TALUS_TRY(talus_dir_create_file(&w->dir, file_names[index], &w->file));
     talus_file_put(w->file, h, sizeof *h);
     talus_file_put(w->file, payload->note, h->note_size);
     talus_file_put(w->file, payload->files, h->files_size);
