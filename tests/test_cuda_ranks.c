@@ -142,8 +142,12 @@ static TalusStatus make_flow(TalusWorldDef *def, TalusWorld **world)
 
 TEST(a_periodic_flow_has_the_bits_of_one_rank)
 {
+    const RanksCase of = {
+        .name = "periodic flow", .make = make_flow, .steps = STEPS, .grid = &grid};
     NEEDS_CUDA();
-    compare("periodic flow", "apgd", make_flow);
+    backend = "cuda";
+    solver = "apgd";
+    CHECK(compare_ranks(&of).contacts > 100);
 }
 
 /* Some bodies move by a quarter of the period in a step, which is halved. */
@@ -243,21 +247,60 @@ TEST(columns_sleep_and_wake_alike)
     CHECK(last.asleep < STACKED * WIDE * WIDE);
 }
 
-/* ---- refusals ---- */
+/* ---- joints ---- */
 
-static TalusStatus make_with_joint(TalusComm *comm, void *context)
+/* Joins the grain of index k of a heap to the one above it. */
+static TalusStatus join_grains(TalusWorld *world, const TalusVec3 *position, int k)
 {
-    TalusWorldDef def = talus_world_def_default();
-    TalusJointDef joint = talus_joint_def_default();
-    TalusWorld *world = NULL;
-    (void)context;
-    def.comm = comm;
-    TalusStatus status = make_spheres(&def, &world);
-    joint.a = (TalusBodyId){20};
-    TALUS_THEN(status, talus_world_add_joint(world, &joint, NULL));
-    talus_world_destroy(world);
-    return status;
+    const int floor_and_walls = 5, above = k + ACROSS * ACROSS;
+    TalusJointDef def = talus_joint_def_default();
+    def.a = (TalusBodyId){(uint64_t)(floor_and_walls + 1 + above)};
+    def.b = (TalusBodyId){(uint64_t)(floor_and_walls + 1 + k)};
+    def.point = talus_scale(
+        0.5, talus_add(position[floor_and_walls + above], position[floor_and_walls + k]));
+    def.kind = k % 2 ? TALUS_JOINT_BALL : TALUS_JOINT_REVOLUTE;
+    def.axis = talus_vec3(1.0, 0.0, 0.0);
+    if (k % 4 == 0) {
+        def.motor.kind = TALUS_MOTOR_SPEED;
+        def.motor.target = 2.0;
+        def.motor.max_effort = 1e-3;
+    } else if (k % 4 == 2) {
+        def.lower = -0.1;
+        def.upper = 0.01;
+    }
+    return talus_world_add_joint(world, &def, NULL);
 }
+
+/* Joins many grains in pairs and chains, whose bodies are of several ranks, some with limits, some with motors. */
+static TalusStatus make_machines(TalusWorldDef *def, TalusWorld **world)
+{
+    TalusVec3 position[BODIES + 5];
+    TALUS_TRY(make_spheres(def, world));
+    talus_world_get_state(*world, &(TalusBodyState){.position = position});
+    for (int k = 0; k < 7 * ACROSS * ACROSS; k += 5)
+        TALUS_TRY(join_grains(*world, position, k));
+    return TALUS_OK;
+}
+
+static TalusStatus drop_joints(TalusWorld *world, int k)
+{
+    return k == 1 ? talus_world_remove_body(world, (TalusBodyId){200}) : TALUS_OK;
+}
+
+TEST(machines_of_several_ranks_have_the_bits_of_one)
+{
+    const RanksCase of = {
+        .name = "machines", .make = make_machines, .act = drop_joints, .steps = 3, .grid = &grid};
+    NEEDS_CUDA();
+    backend = "cuda";
+    solver = "apgd";
+    iterations = 10;
+    const TalusStepInfo last = compare_ranks(&of);
+    CHECK(last.contacts > 100);
+    CHECK(last.ledger.joints != 0.0);
+}
+
+/* ---- refusals ---- */
 
 static TalusStatus step_by_gs(TalusComm *comm, void *context)
 {
@@ -277,8 +320,6 @@ TEST(what_is_refused_is_said)
     NEEDS_CUDA();
     backend = "cuda";
     solver = "gs:order=coloured";
-    CHECK_INT(talus_ranks_run(2, make_with_joint, NULL), TALUS_ERR_UNSUPPORTED);
-    CHECK(strstr(talus_error(), "joints") && strstr(talus_error(), "backend cpu"));
     CHECK_INT(talus_ranks_run(2, step_by_gs, NULL), TALUS_ERR_UNSUPPORTED);
     CHECK(strstr(talus_error(), "whole problem") && strstr(talus_error(), "backend cpu"));
     solver = "mprgp";
@@ -318,6 +359,7 @@ int main(void)
     RUN(steps_of_fast_bodies_in_periodic_space_are_halved_alike);
     RUN(steps_that_miss_are_halved_alike);
     RUN(columns_sleep_and_wake_alike);
+    RUN(machines_of_several_ranks_have_the_bits_of_one);
     RUN(what_is_refused_is_said);
     return cuda_test_result();
 }

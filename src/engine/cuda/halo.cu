@@ -2,7 +2,8 @@
  *
  * As in engine/cpu/halo.c: the slots behind this rank's own have the bodies that may touch them, and those of them that
  * have contacts are the halo of the problem. All ranks choose the same grid (grid.cu), so that the bodies and contacts
- * of a rank are in the order that they have on one rank. */
+ * of a rank are in the order that they have on one rank. All ranks have all joints and copies of their bodies, as there;
+ * sums are exact, so that each block of a joint may be counted by the owner of its first body, as those of contacts. */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
 #include "engine/cuda/engine.h"
@@ -48,14 +49,15 @@ TalusStatus cu_count_all_contacts(TalusEngine *e)
 
 /* ---- the halo of a problem ---- */
 
-/* touched[k] = 1 if impulses of the list's contacts move the body in slot own + k. */
-static __global__ void mark_touched(CuList list, int own, int halo, uint8_t *touched)
+/* touched[k] = 1 if impulses of contacts or joints move the body in slot own + k. start: TalusOperator.incidence_start. */
+static __global__ void mark_touched(CuList list, const int32_t *start, int own, int halo,
+                                    uint8_t *touched)
 {
     int64_t k = item_index();
     if (k >= halo)
         return;
     const int32_t p = list.problem_index[own + k];
-    touched[k] = p >= 0 && list.incidence_start[p + 1] > list.incidence_start[p];
+    touched[k] = p >= 0 && start[p + 1] > start[p];
 }
 
 /* Replaces slots by the problem indices of their bodies. */
@@ -83,8 +85,8 @@ static TalusStatus find_owners(TalusEngine *e, int32_t *owner)
     TALUS_TRY(TALUS_ALLOC(touched, (size_t)halo + 1, "owners"));
     TalusStatus status = e->dropped.reserve(halo, "owners");
     if (status == TALUS_OK) {
-        launch(e->cu, mark_touched, blocks_for(halo), THREADS, *cu_current_list(e), own, halo,
-               e->dropped.at);
+        launch(e->cu, mark_touched, blocks_for(halo), THREADS, *cu_current_list(e),
+               (const int32_t *)e->step.op.incidence_start, own, halo, e->dropped.at);
         cu_get(e->cu, touched, e->dropped, (size_t)halo);
         for (int i = 0; i < own + halo; i++)
             owner[i] = i >= own && touched[i - own] ? e->owner[i - own] : talus_comm_rank(e->comm);
@@ -103,6 +105,7 @@ static TalusStatus create_halo(TalusEngine *e, int32_t *owner)
     bodies.number = e->id;
     bodies.owner = owner;
     bodies.order = e->at_rank;
+    bodies.everywhere = cu_joint_block_count(e) > 0; /* each rank eliminates all joints */
     TALUS_TRY(talus_halo_create(e->comm, &bodies, sizeof(CuRecord), halo));
     TalusHalo *h = *halo;
     TalusStatus status = replace_slots(e, h->send_body, h->send_start[h->neighbours]);
@@ -127,7 +130,8 @@ TalusStatus cu_link_problem(TalusEngine *e)
     talus_release(owner);
     TALUS_TRY(status);
     TalusHalo *halo = e->step.op.halo;
-    halo->blocks = e->all_contacts[0];
-    halo->general = e->step.op.rows == 6 ? e->all_contacts[0] : e->all_contacts[1];
+    halo->bounded_joints = e->joints.bounded;
+    halo->blocks = e->all_contacts[0] + e->joints.bounded;
+    halo->general = e->step.op.rows == 6 ? halo->blocks : e->all_contacts[1] + e->joints.bounded;
     return TALUS_OK;
 }

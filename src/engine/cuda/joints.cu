@@ -123,6 +123,18 @@ static TalusStatus merge_incidences(TalusEngine *e)
     return TALUS_OK;
 }
 
+/* Writes the problem indices of the bodies of each joint block behind the pairs of contacts. */
+static __global__ void write_joint_pairs(int blocks, const TalusEngineJoint *block,
+                                         const int32_t *problem_index, int2 *pair)
+{
+    int64_t k = item_index();
+    if (k >= blocks)
+        return;
+    const int32_t *slot = block[k].slot;
+    pair[k] = make_int2(slot[0] < 0 ? -1 : problem_index[slot[0]],
+                        slot[1] < 0 ? -1 : problem_index[slot[1]]);
+}
+
 TalusStatus cu_joints_extend_operator(TalusEngine *e)
 {
     CuJoints *j = &e->joints;
@@ -136,6 +148,8 @@ TalusStatus cu_joints_extend_operator(TalusEngine *e)
     TALUS_TRY(j->frame.reserve(op->blocks, "contacts"));
     cu_copy(e->cu, j->pair, list->pair, contacts * sizeof *j->pair.at);
     cu_copy(e->cu, j->frame, list->frame, contacts * sizeof *j->frame.at);
+    launch(e->cu, write_joint_pairs, blocks_for(cu_joint_block_count(e)), THREADS,
+           cu_joint_block_count(e), j->block.at, list->problem_index.at, j->pair + contacts);
     op->pair = (int32_t(*)[2])j->pair.at;
     op->frame = (double(*)[4])j->frame.at;
     return merge_incidences(e);
@@ -179,8 +193,6 @@ template <int ROWS> static __global__ void fill_joint_blocks(JointBlocks b)
     const TalusOperator *op = &b.op;
     const TalusEngineJoint &from = b.block[k];
     int i = b.first + (int)k, general = i - op->sphere_sphere - op->sphere_fixed;
-    for (int side = 0; side < 2; side++)
-        op->pair[i][side] = from.slot[side] < 0 ? -1 : b.problem_index[from.slot[side]];
     for (int m = 0; m < 4; m++)
         op->frame[i][m] = from.frame[m];
     for (int m = 0; m < 6; m++)

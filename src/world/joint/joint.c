@@ -275,7 +275,6 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     TalusJoints *joints = &world->joints;
     size_t count = (size_t)joints->count;
     char *name = NULL;
-    TALUS_TRY(talus_ranks_refuse_on_device(world, "joints"));
     TALUS_TRY(fetch_bodies_of(world, def));
     TALUS_TRY(check_def(world, def));
     TALUS_TRY(talus_world_download_bodies(world));

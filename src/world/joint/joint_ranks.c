@@ -121,6 +121,7 @@ TalusStatus talus_joints_fetch_bodies(TalusWorld *world, const TalusBodyId only[
 {
     if (!talus_world_is_dealt(world) || (world->joints.count == 0 && !only))
         return TALUS_OK;
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, talus_world_download_bodies(world)));
     TALUS_TRY(gather_bodies(world, only));
     return talus_comm_agree(world->ranks.comm, place_copies(world));
 }

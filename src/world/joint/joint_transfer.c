@@ -195,13 +195,13 @@ TalusStatus talus_joints_download_impulses(TalusWorld *world)
 
 TalusStatus talus_joints_finish_part(TalusWorld *world, double h)
 {
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, talus_joints_download_bodies(world)));
     TALUS_TRY(talus_joints_renew_copies(world));
     if (has_blocks_or_motors(world)) {
         TALUS_TRY(download_solved(world, true));
         world->info.ledger.joints += talus_joints_sum_results(world, h);
         talus_drives_add_joint_work(world);
     }
-    TALUS_TRY(talus_joints_download_bodies(world));
     TALUS_TRY(talus_joints_project(world, h));
     talus_joints_update_angles(world);
     return world->def.projection ? upload_states(world) : TALUS_OK;

@@ -23,15 +23,6 @@ TalusStatus talus_ranks_refuse(const TalusWorld *world, const char *what)
                       talus_comm_size(world->ranks.comm), what);
 }
 
-TalusStatus talus_ranks_refuse_on_device(const TalusWorld *world, const char *what)
-{
-    if (!talus_world_is_dealt(world) || talus_world_shares_arrays(world))
-        return TALUS_OK;
-    return talus_fail(TALUS_ERR_UNSUPPORTED,
-                      "a world on %d ranks has no %s on backend %s yet; on backend cpu it has",
-                      talus_comm_size(world->ranks.comm), what, world->def.backend);
-}
-
 TalusStatus talus_ranks_init(TalusWorld *world)
 {
     TalusRanks *ranks = &world->ranks;
@@ -39,8 +30,6 @@ TalusStatus talus_ranks_init(TalusWorld *world)
     if (size == 1)
         return TALUS_OK;
     ranks->comm = world->def.comm;
-    if (world->joints.count > 0) /* of a whole world that is divided */
-        TALUS_TRY(talus_ranks_refuse_on_device(world, "joints"));
     TALUS_TRY(TALUS_ALLOC(ranks->to, size, "ranks"));
     return TALUS_ALLOC(ranks->from, size, "ranks");
 }

@@ -143,8 +143,6 @@ void talus_ranks_clear(TalusRanks *ranks);
 void talus_ranks_release_messages(TalusRanks *ranks);
 /* TALUS_OK if the world is whole, else a refusal of `what`. */
 TalusStatus talus_ranks_refuse(const TalusWorld *world, const char *what);
-/* The same for what such a world lacks if its engine has memory of its own. */
-TalusStatus talus_ranks_refuse_on_device(const TalusWorld *world, const char *what);
 
 /* Returns the block of BODY_GRAIN consecutive numbers, counted from 0, that has this number (>= 1). */
 static inline uint64_t talus_number_block(uint64_t number)

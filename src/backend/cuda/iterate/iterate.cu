@@ -201,14 +201,25 @@ static int seen_value(const Stretch *s)
     return s->launched && talus_run_measures(s->run, before) ? SEEN_CHECK : SEEN_STEP;
 }
 
-/* Launches the bodies' kernel and, if joints are eliminated, the machines' kernel. */
-static void launch_bodies(const Stretch *s, int parity, int seen)
+/* Launches the bodies' kernel. */
+static void launch_bodies_alone(const Stretch *s, int parity, int seen)
 {
     talus_profile_expect_bytes(s->body_bytes);
     launch_overlapped(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
+}
+
+/* Launches the machines' kernel if joints are eliminated. */
+static void launch_machines(const Stretch *s, int parity, int seen)
+{
     if (s->machines)
         launch_overlapped(s->cu, s->kernels.machines, MACHINE_BLOCKS, s->machine_threads, parity,
                           seen);
+}
+
+static void launch_bodies(const Stretch *s, int parity, int seen)
+{
+    launch_bodies_alone(s, parity, seen);
+    launch_machines(s, parity, seen);
 }
 
 /* Launches the contacts' kernel. */
@@ -384,10 +395,12 @@ template <class F> static void launch_phase(const Stretch *s, F launches)
 static int move_bodies_of_part(const Stretch *s, int parity, int seen)
 {
     IterateState state = {};
-    launch_phase(s, [=] { launch_bodies(s, parity, seen); });
+    launch_phase(s, [=] { launch_bodies_alone(s, parity, seen); });
     if (seen == SEEN_CHECK)
         cu_get(s->cu, &state, s->args->state + parity, sizeof state);
     cu_part_exchange(s->part, s->args->v[parity], s->record);
+    if (s->machines)
+        launch_phase(s, [=] { launch_machines(s, parity, seen); });
     return state.stop;
 }
 

@@ -262,6 +262,7 @@ void cu_gather_velocities(const TalusOperator *op, const double *gamma, bool fre
                           double (*velocity)[8])
 {
     launch_gather(op, CuImpulses<double>{gamma, nullptr}, free_motion, velocity);
+    cu_part_exchange(op, velocity, sizeof *velocity);
 }
 
 /* velocity = v_f, if `free_motion`, plus M^-1 D gamma, made to satisfy eliminated joints. */

@@ -39,12 +39,19 @@ static TalusStatus upload_bodies(CuContext *cu, CuArray<int32_t> *to, const int3
     return TALUS_OK;
 }
 
-static TalusStatus refuse_joints(const TalusOperator *op)
+/* Marks the blocks that this rank counts in sums, which from now on are those of all ranks. */
+static TalusStatus begin_sums(const TalusOperator *op, Part *p)
 {
-    if (op->joints == 0 && op->halo->bounded_joints == 0 && !op->elimination)
-        return TALUS_OK;
-    return talus_fail(TALUS_ERR_UNSUPPORTED, "joints do not work on several ranks of a backend "
-                                             "with a GPU; --backend cpu has them");
+    const TalusHalo *halo = op->halo;
+    CuContext *cu = cu_context_of(op);
+    TALUS_TRY(p->owned.reserve(halo->bodies, "bodies of the halo"));
+    TALUS_TRY(p->counted.reserve(op->blocks, "contacts of several ranks"));
+    cu_put(cu, p->owned, halo->owned, (size_t)halo->bodies);
+    launch(cu, mark_counted, blocks_for(op->blocks), THREADS, op->blocks, (const int2 *)op->pair,
+           op->numbers.slot, p->owned.at, p->counted.at);
+    p->part = CuPart{halo->comm, p->counted.at};
+    cu->part = &p->part;
+    return TALUS_OK;
 }
 
 TalusStatus cu_part_begin(const TalusOperator *op)
@@ -52,10 +59,10 @@ TalusStatus cu_part_begin(const TalusOperator *op)
     const TalusHalo *halo = op->halo;
     CuContext *cu = cu_context_of(op);
     Part *p;
-    cu->part = nullptr;
+    if (!op->elimination)
+        cu->part = nullptr;
     if (!halo)
         return TALUS_OK;
-    TALUS_TRY(refuse_joints(op));
     TALUS_TRY(cu_get_owned(&cu_scratch_of(op)->part, clear_part, "halo", &p));
     const int32_t sends = halo->send_start[halo->neighbours];
     const int32_t receives = halo->receive_start[halo->neighbours];
@@ -64,13 +71,8 @@ TalusStatus cu_part_begin(const TalusOperator *op)
     TALUS_TRY(upload_bodies(cu, &p->receive, halo->receive_body, receives));
     TALUS_TRY(p->message.reserve((int64_t)(most * sizeof *op->body / sizeof(double2)),
                                  "bodies of the halo"));
-    TALUS_TRY(p->owned.reserve(halo->bodies, "bodies of the halo"));
-    TALUS_TRY(p->counted.reserve(op->blocks, "contacts of several ranks"));
-    cu_put(cu, p->owned, halo->owned, (size_t)halo->bodies);
-    launch(cu, mark_counted, blocks_for(op->blocks), THREADS, op->blocks, (const int2 *)op->pair,
-           op->numbers.slot, p->owned.at, p->counted.at);
-    p->part = CuPart{halo->comm, p->counted.at};
-    cu->part = &p->part;
+    if (!op->elimination) /* else the marks of the operator with joints serve, whose first blocks these are */
+        TALUS_TRY(begin_sums(op, p));
     return cu_check(cu);
 }
 
