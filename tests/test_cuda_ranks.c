@@ -61,6 +61,12 @@ static TalusStatus make_relaxed(TalusWorldDef *def, TalusWorld **world)
     return make_spheres(def, world);
 }
 
+static TalusStatus make_frictionless(TalusWorldDef *def, TalusWorld **world)
+{
+    TALUS_TRY(make_relaxed(def, world));
+    return talus_world_set_friction(*world, 0, 0, 0.0);
+}
+
 static TalusStatus make_boxes(TalusWorldDef *def, TalusWorld **world)
 {
     Grains grains = heap_of_spheres(1.5);
@@ -322,9 +328,6 @@ TEST(what_is_refused_is_said)
     solver = "gs:order=coloured";
     CHECK_INT(talus_ranks_run(2, step_by_gs, NULL), TALUS_ERR_UNSUPPORTED);
     CHECK(strstr(talus_error(), "whole problem") && strstr(talus_error(), "backend cpu"));
-    solver = "mprgp";
-    CHECK_INT(talus_ranks_run(2, step_by_gs, NULL), TALUS_ERR_UNSUPPORTED);
-    CHECK(strstr(talus_error(), "mprgp") && strstr(talus_error(), "backend cpu"));
 }
 
 TEST(spheres_have_the_bits_of_one_rank)
@@ -345,6 +348,8 @@ TEST(other_solvers_give_the_bits_of_one_rank)
     NEEDS_CUDA();
     compare("spheres by jacobi", "jacobi", make_relaxed);
     compare("spheres by lbfgs-fb", "lbfgs-fb", make_relaxed);
+    compare("spheres by mprgp", "mprgp", make_relaxed);
+    compare("frictionless spheres by mprgp", "mprgp", make_frictionless);
 }
 
 int main(void)

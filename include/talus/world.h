@@ -87,9 +87,10 @@ typedef struct TalusWorldDef {
      * are downloaded on demand. */
     const char *backend;
     int threads; /* 0: one per processor */
-    /* Ranks that make the world together (talus/comm.h), each with a part of its bodies; NULL: this process alone. Backend
-     * cpu only, without friction against spinning and rolling so far. A call that names a body acts where the body is, and
-     * every rank gets the same status and the same answer. Queries give every rank the bodies and contacts of all. */
+    /* Ranks that make the world together (talus/comm.h), each with a part of its bodies; NULL: this process alone. A
+     * backend with memory of its own then has the solvers that work by products alone. A call that names a body acts where
+     * the body is, and every rank gets the same status and the same answer. Queries give every rank the bodies and contacts
+     * of all. */
     TalusComm *comm;
 } TalusWorldDef;
 

@@ -1,5 +1,10 @@
 /* backend/cuda/iterate/face.cu - mprgp without the host: launches the rounds of face.h and waits for their end. */
 #include "backend/cuda/iterate/face_kernels.h"
+#include "backend/cuda/ops/part.h"
+
+extern "C" {
+#include "backend/part.h"
+}
 
 #include <mutex>
 
@@ -15,7 +20,8 @@ struct FaceShared {
     cudaGraphExec_t graph_of[2];     /* for one row and for three */
 };
 
-/* Guards the kernels' arguments in constant memory, which all contexts share: held for a whole run. */
+/* Guards the kernels' arguments in constant memory, which all contexts share: held for a whole run; on several ranks, which
+ * may be threads and wait for each other, for one kernel. */
 static std::mutex constant_memory;
 
 static void clear_shared(void *at)
@@ -157,7 +163,8 @@ static FaceArgs make_args(const TalusOperator *op, const TalusProportioning *sta
     args.gamma2 = state->gamma * state->gamma;
     args.step = state->step;
     args.enough = state->enough;
-    args.stop2 = run->stop_rms * run->stop_rms * op->blocks;
+    args.counted = op->halo ? cu_context_of(op)->part->counted : nullptr;
+    args.stop2 = run->stop_rms * run->stop_rms * talus_all_blocks(op);
     args.stop_max2 = run->stop_max * run->stop_max;
     args.iterations = run->iterations;
     args.expansion = state->expansion;
@@ -189,6 +196,74 @@ static void put_args(CuContext *cu, const FaceArgs *args)
     cu_put(cu, place, args, sizeof *args);
 }
 
+/* ---- on several ranks ---- */
+
+/* Uploads the arguments, launches a kernel and waits for its end. */
+template <class K>
+static void launch_alone(CuContext *cu, const FaceArgs *args, K *kernel, unsigned blocks,
+                         int threads)
+{
+    std::lock_guard<std::mutex> hold(constant_memory);
+    put_args(cu, args);
+    launch_overlapped(cu, kernel, blocks, threads);
+    cu_wait(cu);
+}
+
+/* Replaces `sums` tallies and, behind them, that of a maximum by those of all ranks. If a rank has failed, they become
+ * NaN, which ends the run. */
+static void add_tallies(const TalusOperator *op, CuTally *at, int sums)
+{
+    CuContext *cu = cu_context_of(op);
+    TalusComm *comm = talus_operator_comm(op);
+    CuTally tally[FACE_SPLIT_SUMS] = {};
+    cu_get(cu, tally, at, (size_t)(sums + 1) * sizeof *tally);
+    double max = cu->first_error[0] ? (double)NAN : max_of_key(tally[sums].bin[0]);
+    talus_comm_add_binned_sums(comm, (TalusBinnedSum *)tally, sums);
+    talus_comm_find_maxima(comm, &max, 1);
+    tally[sums].bin[0] = max_key(max);
+    for (int k = 0; k < sums && isnan(max); k++)
+        tally[k].top = TALUS_BIN_NAN;
+    cu_put(cu, at, tally, (size_t)(sums + 1) * sizeof *tally);
+}
+
+template <int ROWS> static void update_part(const TalusOperator *op, const FaceArgs *args)
+{
+    launch_alone(cu_context_of(op), args, face_update<ROWS>, FACE_BLOCKS, FACE_THREADS);
+    add_tallies(op, args->split, FACE_SPLIT_SUMS - 1);
+}
+
+/* As run_rounds: all ranks have the same states, and stop after the same round. */
+template <int ROWS>
+static TalusStatus run_rounds_of_part(const TalusOperator *op, const FaceArgs *args, FaceState *end)
+{
+    CuContext *cu = cu_context_of(op);
+    update_part<ROWS>(op, args);
+    while (!end->stop) {
+        launch_alone(cu, args, face_bodies<ROWS>, FACE_BODY_BLOCKS, FACE_BODY_THREADS);
+        cu_get(cu, end, &args->state[FACE_DECIDED], sizeof *end);
+        TALUS_TRY(talus_comm_agree(talus_operator_comm(op), cu_check(cu)));
+        if (end->stop)
+            break;
+        cu_part_exchange(op, args->velocity, sizeof *args->velocity);
+        launch_alone(cu, args, face_product<ROWS>, FACE_BLOCKS, FACE_THREADS);
+        add_tallies(op, args->searched, FACE_SEARCH_SUMS - 1);
+        update_part<ROWS>(op, args);
+    }
+    return TALUS_OK;
+}
+
+/* ---- on one rank ---- */
+
+/* Holds the arguments in constant memory for all rounds. */
+static TalusStatus run_alone(const TalusOperator *op, const FaceArgs *args, int iterations,
+                             FaceState *end)
+{
+    CuContext *cu = cu_context_of(op);
+    std::lock_guard<std::mutex> hold(constant_memory);
+    put_args(cu, args);
+    return op->rows == 1 ? run_rounds<1>(cu, iterations, end) : run_rounds<3>(cu, iterations, end);
+}
+
 TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state, TalusRun *run)
 {
     if (!op->pair || op->mixed_sets || op->elimination)
@@ -196,10 +271,6 @@ TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state
             TALUS_ERR_UNSUPPORTED,
             "mprgp: runs of iterations on the device know contacts with half lines or "
             "circular cones alone, and no eliminated joints");
-    if (op->halo)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "mprgp does not work on several ranks of a backend with a GPU; apgd and "
-                          "kucera do, and mprgp does on --backend cpu");
     CuContext *cu = cu_context_of(op);
     TALUS_TRY(reserve_shared(cu));
     FaceArgs args = make_args(op, state, run);
@@ -207,13 +278,14 @@ TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state
     CuScratch *scratch = cu_scratch_of(op);
     TALUS_TRY(scratch->wrench.reserve(6 * (int64_t)op->bodies, "impulses on bodies"));
     args.wrench = (double(*)[6])scratch->wrench.at;
-    std::lock_guard<std::mutex> hold(constant_memory);
-    put_args(cu, &args);
     put_state(cu, state);
     cu_zero(cu, args.searched,
             ((int)FACE_SEARCH_SUMS + (int)FACE_SPLIT_SUMS) * sizeof *args.searched);
-    TALUS_TRY(op->rows == 1 ? run_rounds<1>(cu, run->iterations, &end)
-                            : run_rounds<3>(cu, run->iterations, &end));
+    if (!op->halo)
+        TALUS_TRY(run_alone(op, &args, run->iterations, &end));
+    else
+        TALUS_TRY(op->rows == 1 ? run_rounds_of_part<1>(op, &args, &end)
+                                : run_rounds_of_part<3>(op, &args, &end));
     state->norm = end.norm;
     state->pnp = end.pnp;
     state->active = end.active;

@@ -21,7 +21,10 @@
  * the impulses of phi alone.
  *
  * Arrays, sizes and parameters are in constant memory and grids have a fixed size, so that one graph of rounds serves
- * problems of any size. After a stop the kernels that are already launched return without a step. */
+ * problems of any size. After a stop the kernels that are already launched return without a step.
+ *
+ * On several ranks the host launches kernel by kernel: between the first two it exchanges the velocities of bodies, and after
+ * each of the other two it adds the sums of all ranks. */
 #ifndef TALUS_BACKEND_CUDA_ITERATE_FACE_H
 #define TALUS_BACKEND_CUDA_ITERATE_FACE_H
 
@@ -94,6 +97,7 @@ struct FaceArgs {
     double (*velocity)[8];       /* [bodies]: M^-1 D S p in a search, else v_f + M^-1 D S x */
     double (*wrench)[6];         /* [bodies]: sum of the impulses S p, as add_wrench forms it */
     CuTally *searched, *split;   /* sums of product and of update */
+    const uint8_t *counted;      /* CuPart.counted; NULL: one rank */
     FaceState *state;            /* [FACE_STATES] */
     double gamma2, step, enough; /* of TalusProportioning: gamma squared, step, enough */
     double stop2, stop_max2;     /* limits on residual2 and on the squared maximum; 0: none */

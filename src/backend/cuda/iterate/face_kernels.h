@@ -17,15 +17,17 @@ __constant__ FaceArgs face;
 
 /* ---- sums ---- */
 
-/* Returns the number of blocks of the kernels product and update that have contacts. */
-static __device__ inline int blocks_with_contacts()
+/* Returns the number of blocks of the kernels product and update that have contacts; block 0, which stores the state,
+ * also counts where a rank has none. */
+static __device__ inline int busy_blocks()
 {
     int busy = (face.op.blocks + FACE_THREADS - 1) / FACE_THREADS;
+    busy = busy > 0 ? busy : 1;
     return busy < FACE_BLOCKS ? busy : (int)FACE_BLOCKS;
 }
 
-/* Calls item(i, block, terms) for each contact i of this thread, in the kernels product and update, and adds the terms,
- * the last of them a maximum, to tally[N]. All threads of the block call it. lowest: value of a maximum before `item`;
+/* Calls item(i, block, terms) for each contact i of this thread, in the kernels product and update, and adds the terms
+ * of those that this rank counts, the last of them a maximum, to tally[N]. All threads of the block call it. lowest: value of a maximum before `item`;
  * block: what load(i) returns, at first for this thread's first contact: loaded earlier, beside the scalars. */
 template <int N, class Block, class Load, class Item>
 static __device__ inline void sum_contacts(CuTally *tally, double lowest, Block block, Load load,
@@ -39,7 +41,8 @@ static __device__ inline void sum_contacts(CuTally *tally, double lowest, Block 
             v[k] = k < N - 1 ? 0.0 : lowest;
         if (i < face.op.blocks) {
             item(i, block, v);
-            sums.add(v);
+            if (!face.counted || face.counted[i])
+                sums.add(v);
         }
         i += grid_stride();
         block = load(i);
@@ -371,7 +374,7 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_p
     await_previous_kernel();
     if (blockIdx.x == 0)
         clear_tallies(face.split, FACE_SPLIT_SUMS);
-    if ((int)blockIdx.x >= blocks_with_contacts())
+    if ((int)blockIdx.x >= busy_blocks())
         return;
     const ProductBlock<ROWS> first = load_product_block<ROWS>(item_index());
     const FaceState *s = &face.state[FACE_DECIDED];
@@ -674,7 +677,7 @@ static __global__ void __launch_bounds__(FACE_THREADS, ROWS == 1 ? 2 : 1) face_u
             face.state[FACE_UPDATED].stop = true;
         return;
     }
-    if ((int)blockIdx.x >= blocks_with_contacts())
+    if ((int)blockIdx.x >= busy_blocks())
         return;
     const UpdateBlock<ROWS> first = load_update_block<ROWS>(item_index());
     const FaceMove move = compute_move();
