@@ -7,6 +7,7 @@
  * Bodies with joints are sent to all ranks.
  *
  * Boxes have a skin, so that a halo serves for some steps (reach.c), in which the states of its bodies alone travel. */
+#include "world/ranks/cells.h"
 #include "world/ranks/ranks.h"
 #include "world/state.h"
 
@@ -17,17 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* CELL_LIMIT: cells are numbered from -CELL_LIMIT to CELL_LIMIT along each axis; the outermost are unbounded. MANY_CELLS:
- * number of cells from which on a body counts as large. */
-enum { CELL_LIMIT = 1 << 20, MANY_CELLS = 512 };
-
 /* Half the edge of a cell is the mean half width of boxes times this. */
 static const double CELL_SIZE = 2.0;
-
-/* A range of cells along the three axes, ends included. */
-typedef struct Cells {
-    int64_t lo[3], hi[3];
-} Cells;
 
 /* What a rank asks of another: the bodies that touch one of `cells` cells or `boxes` boxes, which follow, boxes first. */
 typedef struct Request {
@@ -42,16 +34,16 @@ typedef struct Search {
     const TalusSolvedMotions *motions; /* NULL: before the solve */
     int slots, rank, size;
     TalusReachBox *box;          /* [slots] */
-    double edge[3];              /* m, of cells */
-    int64_t around[3];           /* cells of a period; 0: none */
     TalusReachBox *need, *offer; /* [size]: bounds of free bodies, and of all but unbounded ones */
-    uint64_t *cell;              /* cells that are asked for */
-    int64_t cells;
-    TalusMessage *message; /* [size] */
+    TalusCellTable table;        /* of bodies that are not large, near other ranks' bodies */
+    TalusMessage *message;       /* [size] */
     int messages;
-    uint32_t *sent;   /* [slots]: 1 + the last rank to whom the body is sent */
-    uint8_t *jointed; /* [slots]: 1 if the body has joints */
-    int32_t *large;   /* [larges]: slots of large bodies, and of those with joints */
+    uint32_t *sent; /* [slots]: 1 + the last rank to whom the body is sent */
+    uint32_t *
+        touched; /* [slots]: 1 + the last rank that has asked for a cell or box that the body touches */
+    uint8_t *jointed;  /* [slots]: 1 if the body has joints */
+    uint8_t *is_large; /* [slots] */
+    int32_t *large;    /* [larges]: slots of large bodies, and of those with joints */
     int larges;
 } Search;
 
@@ -117,11 +109,9 @@ static void share_bounds(Search *s)
 
 /* ---- cells ---- */
 
-/* Sets the edges of cells from the mean width of all ranks' boxes, so that they divide a period evenly. */
+/* Sets the grid of cells from the mean width of all ranks' boxes. */
 static TalusStatus choose_cells(Search *s)
 {
-    const TalusPeriod *p = &s->world->def.period;
-    const double side[3] = {p->hi.x - p->lo.x, p->hi.y - p->lo.y, p->hi.z - p->lo.z};
     TalusSum sum = {0};
     int64_t count = 0;
     for (int i = 0; i < s->slots; i++) {
@@ -136,109 +126,54 @@ static TalusStatus choose_cells(Search *s)
     double edge = count > 0 ? 2.0 * CELL_SIZE * (talus_sum_value(&sum) / (double)count) : 1.0;
     if (!(edge > 0.0) || isinf(edge))
         edge = 1.0;
-    for (int axis = 0; axis < 3; axis++) {
-        s->edge[axis] = edge;
-        s->around[axis] = 0;
-        if (!p->on[axis])
-            continue;
-        s->around[axis] = (int64_t)fmin(fmax(floor(side[axis] / edge), 1.0), CELL_LIMIT);
-        s->edge[axis] = side[axis] / (double)s->around[axis];
-    }
+    s->table.grid = talus_cell_grid_make(&s->world->def.period, edge);
     return TALUS_OK;
-}
-
-/* Returns the number of the cell that contains x along an axis; any for NaN. */
-static int64_t cell_at(const Search *s, int axis, double x)
-{
-    const double at = floor(x / s->edge[axis]);
-    if (!(at > -CELL_LIMIT))
-        return -CELL_LIMIT;
-    return at < CELL_LIMIT ? (int64_t)at : CELL_LIMIT;
-}
-
-/* Returns the cells that a box touches; along a period from 0 on, and at most those of one period. */
-static Cells cells_of(const Search *s, const TalusReachBox *box)
-{
-    const TalusVec3 from = s->world->def.period.lo;
-    Cells c;
-    for (int axis = 0; axis < 3; axis++) {
-        const double start = s->around[axis] ? talus_along(from, axis) : 0.0;
-        c.lo[axis] = cell_at(s, axis, talus_along(box->lo, axis) - start);
-        c.hi[axis] = cell_at(s, axis, talus_along(box->hi, axis) - start);
-        if (s->around[axis] && c.hi[axis] - c.lo[axis] >= s->around[axis])
-            c.hi[axis] = c.lo[axis] + s->around[axis] - 1;
-    }
-    return c;
-}
-
-/* Returns the number of cells, or MANY_CELLS if there are more. */
-static int64_t count_cells(const Cells *c)
-{
-    int64_t count = 1;
-    for (int axis = 0; axis < 3 && count < MANY_CELLS; axis++)
-        count *= c->hi[axis] - c->lo[axis] + 1;
-    return count < MANY_CELLS ? count : MANY_CELLS;
-}
-
-static bool is_large(const Search *s, int slot)
-{
-    const Cells c = cells_of(s, &s->box[slot]);
-    return count_cells(&c) == MANY_CELLS;
 }
 
 static void find_large(Search *s)
 {
-    for (int i = 0; i < s->slots; i++)
-        if (is_living(s, i) && (s->jointed[i] || is_large(s, i)))
+    for (int i = 0; i < s->slots; i++) {
+        if (!is_living(s, i))
+            continue;
+        const TalusCellRange c = talus_cells_of_box(&s->table.grid, &s->box[i]);
+        s->is_large[i] = talus_count_cells(&c) == TALUS_MANY_CELLS;
+        if (s->jointed[i] || s->is_large[i])
             s->large[s->larges++] = i;
-}
-
-/* Returns one number for a cell. */
-static uint64_t key_of(const Search *s, int64_t x, int64_t y, int64_t z)
-{
-    const int64_t at[3] = {x, y, z};
-    uint64_t key = 0;
-    for (int axis = 0; axis < 3; axis++) {
-        int64_t k = at[axis];
-        if (s->around[axis])
-            k = (k % s->around[axis] + s->around[axis]) % s->around[axis];
-        key = key << 21 | (uint64_t)(k + CELL_LIMIT);
     }
-    return key;
 }
 
-static int compare_keys(const void *a, const void *b)
+/* Lists the other ranks whose bodies may touch this one's in near[size]; returns their number. */
+static int list_near_ranks(const Search *s, int *near)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    int count = 0;
+    for (int r = 0; r < s->size; r++)
+        if (r != s->rank && overlap(s, &s->offer[s->rank], &s->offer[r]))
+            near[count++] = r;
+    return count;
+}
+
+/* Enters the bodies near those of other ranks in the table of cells. */
+static TalusStatus enter_cells(Search *s)
+{
+    int *near;
+    TALUS_TRY(TALUS_ALLOC(near, (size_t)s->size, "halo"));
+    const int nears = list_near_ranks(s, near);
+    TalusStatus status = TALUS_OK;
+    for (int i = 0; i < s->slots && status == TALUS_OK; i++) {
+        bool is_near = false;
+        if (!is_living(s, i) || s->is_large[i])
+            continue;
+        for (int k = 0; k < nears && !is_near; k++)
+            is_near = overlap(s, &s->box[i], &s->offer[near[k]]);
+        if (is_near)
+            status = talus_cell_table_add(&s->table, i, is_free(s, i), &s->box[i]);
+    }
+    talus_release(near);
+    TALUS_THEN(status, talus_cell_table_list(&s->table));
+    return status;
 }
 
 /* ---- requests ---- */
-
-/* Adds the cells of a box to s->cell. */
-static TalusStatus add_cells(Search *s, const TalusReachBox *box)
-{
-    const Cells c = cells_of(s, box);
-    const size_t have = (size_t)s->cells;
-    TALUS_TRY(TALUS_GROW(s->cell, have + (size_t)count_cells(&c), have, "cells of a halo"));
-    for (int64_t x = c.lo[0]; x <= c.hi[0]; x++)
-        for (int64_t y = c.lo[1]; y <= c.hi[1]; y++)
-            for (int64_t z = c.lo[2]; z <= c.hi[2]; z++)
-                s->cell[s->cells++] = key_of(s, x, y, z);
-    return TALUS_OK;
-}
-
-/* Sorts the cells and removes repeated ones. */
-static void sort_cells(Search *s)
-{
-    int64_t kept = 0;
-    if (s->cells > 0)
-        qsort(s->cell, (size_t)s->cells, sizeof *s->cell, compare_keys);
-    for (int64_t k = 0; k < s->cells; k++)
-        if (k == 0 || s->cell[k] != s->cell[k - 1])
-            s->cell[kept++] = s->cell[k];
-    s->cells = kept;
-}
 
 /* Appends `bytes` bytes at the end of s->ranks->out, of which `used` are in use. */
 static TalusStatus append(TalusRanks *ranks, size_t *used, const void *data, size_t bytes)
@@ -253,8 +188,9 @@ static TalusStatus append(TalusRanks *ranks, size_t *used, const void *data, siz
 /* Appends the boxes of large free bodies that overlap `offer`. */
 static TalusStatus append_large(Search *s, const TalusReachBox *offer, size_t *used, int64_t *count)
 {
-    for (int i = 0; i < s->slots; i++) {
-        if (!is_living(s, i) || !is_free(s, i) || !overlap(s, &s->box[i], offer) || !is_large(s, i))
+    for (int k = 0; k < s->larges; k++) {
+        const int i = s->large[k];
+        if (!s->is_large[i] || !is_free(s, i) || !overlap(s, &s->box[i], offer))
             continue;
         TALUS_TRY(append(s->ranks, used, &s->box[i], sizeof *s->box));
         ++*count;
@@ -262,14 +198,14 @@ static TalusStatus append_large(Search *s, const TalusReachBox *offer, size_t *u
     return TALUS_OK;
 }
 
-/* Finds the cells of the other free bodies whose boxes overlap `offer`. */
-static TalusStatus find_cells(Search *s, const TalusReachBox *offer)
+/* Appends the cells that other free bodies touch within `offer`. */
+static TalusStatus append_cells(Search *s, const TalusReachBox *offer, size_t *used, int64_t *count)
 {
-    s->cells = 0;
-    for (int i = 0; i < s->slots; i++)
-        if (is_living(s, i) && is_free(s, i) && overlap(s, &s->box[i], offer) && !is_large(s, i))
-            TALUS_TRY(add_cells(s, &s->box[i]));
-    sort_cells(s);
+    const size_t most = (size_t)s->table.cells * sizeof *s->table.key;
+    TALUS_TRY(TALUS_GROW(s->ranks->out, *used + most + 1, *used, "messages"));
+    /* requests and boxes are of eight-byte words */
+    *count = talus_cell_table_ask(&s->table, offer, (uint64_t *)(void *)(s->ranks->out + *used));
+    *used += (size_t)*count * sizeof *s->table.key;
     return TALUS_OK;
 }
 
@@ -280,10 +216,8 @@ static TalusStatus append_request(Search *s, int to, size_t *used)
     Request request = {0};
     TALUS_TRY(append(s->ranks, used, &request, sizeof request));
     TALUS_TRY(append_large(s, &s->offer[to], used, &request.boxes));
-    TALUS_TRY(find_cells(s, &s->offer[to]));
-    request.cells = s->cells;
+    TALUS_TRY(append_cells(s, &s->offer[to], used, &request.cells));
     memcpy(s->ranks->out + start, &request, sizeof request);
-    TALUS_TRY(append(s->ranks, used, s->cell, (size_t)s->cells * sizeof *s->cell));
     s->message[s->messages++] = (TalusMessage){NULL, *used - start, to};
     return TALUS_OK;
 }
@@ -319,25 +253,21 @@ static TalusStatus send_requests(Search *s)
 
 /* ---- bodies ---- */
 
-/* True if the box touches a cell or box of the request. */
-static bool is_requested(const Search *s, const TalusReachBox *box, const Request *request)
+/* Marks the bodies that touch a cell or box of the request; bodies in large boxes are sent anyway. */
+static void mark_touched(Search *s, const Request *request, uint32_t mark)
 {
     const TalusReachBox *boxes = (const TalusReachBox *)(request + 1);
     const uint64_t *cell = (const uint64_t *)(boxes + request->boxes);
     for (int64_t k = 0; k < request->boxes; k++)
-        if (overlap(s, box, &boxes[k]))
-            return true;
-    const Cells c = cells_of(s, box);
-    if (request->cells == 0 || count_cells(&c) == MANY_CELLS)
-        return false; /* large bodies are sent anyway */
-    for (int64_t x = c.lo[0]; x <= c.hi[0]; x++)
-        for (int64_t y = c.lo[1]; y <= c.hi[1]; y++)
-            for (int64_t z = c.lo[2]; z <= c.hi[2]; z++) {
-                const uint64_t key = key_of(s, x, y, z);
-                if (bsearch(&key, cell, (size_t)request->cells, sizeof key, compare_keys))
-                    return true;
-            }
-    return false;
+        for (int i = 0; i < s->slots; i++)
+            if (is_living(s, i) && overlap(s, &s->box[i], &boxes[k]))
+                s->touched[i] = mark;
+    for (int64_t k = 0; k < request->cells; k++) {
+        const int32_t *body = NULL;
+        const int32_t bodies = talus_cell_table_find(&s->table, cell[k], &body);
+        for (int32_t i = 0; i < bodies; i++)
+            s->touched[body[i]] = mark;
+    }
 }
 
 static TalusStatus add_to_list(TalusSlotList *list, int slot)
@@ -363,9 +293,10 @@ static TalusStatus list_bodies(Search *s, int to, const Request *request)
         s->sent[i] = mark;
         TALUS_TRY(add_to_list(list, i));
     }
+    if (request)
+        mark_touched(s, request, mark);
     for (int i = 0; request && i < s->slots; i++)
-        if (is_living(s, i) && s->sent[i] != mark && overlap(s, &s->box[i], &s->need[to]) &&
-            is_requested(s, &s->box[i], request))
+        if (s->touched[i] == mark && s->sent[i] != mark && overlap(s, &s->box[i], &s->need[to]))
             TALUS_TRY(add_to_list(list, i));
     return TALUS_OK;
 }
@@ -384,20 +315,22 @@ static TalusStatus list_all_bodies(Search *s)
     return TALUS_OK;
 }
 
-/* Appends the records of a list of bodies. */
+/* Appends the records of a list of bodies to messages of nothing but records. */
 static TalusStatus append_bodies(Search *s, const TalusSlotList *list, size_t *used)
 {
+    const size_t bytes = (size_t)list->count * sizeof(TalusBodyRecord);
+    TALUS_TRY(TALUS_GROW(s->ranks->out, *used + bytes + 1, *used, "messages"));
+    TalusBodyRecord *record = (TalusBodyRecord *)(void *)(s->ranks->out + *used);
     for (int k = 0; k < list->count; k++) {
         const int slot = list->slot[k];
-        TalusBodyRecord record;
-        talus_body_pack(s->world, slot, &record);
+        talus_body_pack(s->world, slot, &record[k]);
         if (s->motions) {
-            record.solved_velocity = s->motions->velocity[slot];
-            record.solved_spin = s->motions->spin[slot];
-            record.changed = s->motions->changed[slot];
+            record[k].solved_velocity = s->motions->velocity[slot];
+            record[k].solved_spin = s->motions->spin[slot];
+            record[k].changed = s->motions->changed[slot];
         }
-        TALUS_TRY(append(s->ranks, used, &record, sizeof record));
     }
+    *used += bytes;
     return TALUS_OK;
 }
 
@@ -518,6 +451,8 @@ static TalusStatus open_search(Search *s)
     const size_t slots = (size_t)s->slots, size = (size_t)s->size;
     TALUS_TRY(TALUS_ALLOC(s->box, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->sent, slots + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->touched, slots + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->is_large, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->large, slots + 1, "halo"));
     TALUS_TRY(TALUS_ALLOC(s->jointed, slots + 1, "halo"));
     talus_joints_mark_own(s->world, s->jointed);
@@ -534,6 +469,7 @@ static TalusStatus search_bodies(Search *s)
     share_bounds(s);
     TALUS_TRY(choose_cells(s));
     find_large(s);
+    TALUS_TRY(talus_comm_agree(s->ranks->comm, enter_cells(s)));
     TALUS_TRY(send_requests(s));
     return send_bodies(s);
 }
@@ -557,7 +493,8 @@ static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *
     if (search && !add)
         empty_halo(ranks);
     TalusStatus status = search ? search_bodies(&s) : resend_bodies(&s);
-    TALUS_RELEASE(s.box, s.sent, s.large, s.jointed, s.message, s.need, s.cell);
+    talus_cell_table_clear(&s.table);
+    TALUS_RELEASE(s.box, s.sent, s.touched, s.large, s.is_large, s.jointed, s.message, s.need);
     TALUS_TRY(status);
     return talus_comm_agree(ranks->comm, settle_halo(world));
 }
