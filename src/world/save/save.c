@@ -1,4 +1,4 @@
-/* world/save/save.c - the whole state of a world as bytes, and back.
+/* world/save/save.c - the whole state of a world as bytes, and back, on one rank or several.
  *
  *     "TALUSWLD"  version u32  0 u32  size u64    header; the size counts every byte
  *     def, counters, shapes, materials, bodies, groups, exclusions, forces, drives, sleep, joints, probes, sinks,
@@ -11,6 +11,7 @@
 #include "world/save/save.h"
 #include "world/ids.h"
 #include "world/save/change.h"
+#include "world/save/loaded.h"
 #include "world/state.h"
 
 #include <inttypes.h>
@@ -188,29 +189,6 @@ static void check_loaded_bodies(TalusArchive *a, TalusWorld *world)
     TALUS_ARCHIVE_CALL(a, talus_ids_index_loaded(b));
 }
 
-/* Version 5 has, instead of the id, the number of bodies that the slot has had (talus_id_from_generation). */
-static void load_generations(TalusArchive *a, TalusBodies *b, int slots)
-{
-    for (int i = 0; i < slots; i++) {
-        uint32_t generation;
-        talus_archive_u32(a, &generation);
-        b->id[i] = talus_id_from_generation((uint32_t)i, generation);
-        b->counts.created = b->id[i] > b->counts.created ? b->id[i] : b->counts.created;
-    }
-}
-
-/* Up to version 11 there were no copies, and a group was one byte, below TALUS_GROUPS. */
-static void load_short_groups(TalusArchive *a, TalusBodies *b, int slots)
-{
-    for (int i = 0; i < slots; i++) {
-        uint8_t group = 0;
-        talus_archive_bytes(a, &group, 1);
-        if (group >= TALUS_GROUPS)
-            talus_archive_refuse(a, "a body's data contradict each other");
-        b->group[i] = group;
-    }
-}
-
 /* An array of bodies to be saved. */
 typedef struct SavedField {
     const TalusRows *rows;
@@ -239,36 +217,91 @@ static void save_bodies(TalusArchive *a)
                            &(SavedField){a->rows, f});
 }
 
-/* Loads the array talus_body_fields[field] of all slots; older versions have other ids and groups. */
-static void load_field(TalusArchive *a, TalusBodies *b, int field, int slots)
+/* An array of bodies that is loaded. */
+typedef struct LoadedField {
+    TalusArchive *archive;
+    TalusBodies *bodies;
+    char *array;
+    size_t element;
+} LoadedField;
+
+static TalusStatus take_field(void *context, int64_t first, int64_t count, const void *items)
 {
-    void *array = talus_body_array(b, field);
-    if (a->version == 5 && array == b->id)
-        load_generations(a, b, slots);
-    else if (a->version < 12 && array == b->group)
-        load_short_groups(a, b, slots);
-    else
-        talus_archive_bytes(a, array, (size_t)slots * talus_body_fields[field].element);
+    const LoadedField *field = context;
+    memcpy(field->array + (size_t)first * field->element, items, (size_t)count * field->element);
+    return TALUS_OK;
 }
 
-/* Loads the arrays of all slots; those that earlier versions have saved may be dead. */
+/* Version 5 has, instead of the id, the number of bodies that the slot has had (talus_id_from_generation). */
+static TalusStatus take_generations(void *context, int64_t first, int64_t count, const void *items)
+{
+    const LoadedField *field = context;
+    TalusBodies *b = field->bodies;
+    const uint32_t *generation = items;
+    const int64_t row = field->archive->loaded->rows.before + first;
+    for (int64_t k = 0; k < count; k++) {
+        const uint64_t id = talus_id_from_generation((uint32_t)(row + k), generation[k]);
+        b->id[first + k] = id;
+        b->counts.created = id > b->counts.created ? id : b->counts.created;
+    }
+    return TALUS_OK;
+}
+
+/* Up to version 11 there were no copies, and a group was one byte, below TALUS_GROUPS. */
+static TalusStatus take_short_groups(void *context, int64_t first, int64_t count, const void *items)
+{
+    const LoadedField *field = context;
+    const uint8_t *group = items;
+    for (int64_t k = 0; k < count; k++) {
+        if (group[k] >= TALUS_GROUPS)
+            talus_archive_refuse(field->archive, "a body's data contradict each other");
+        field->bodies->group[first + k] = group[k];
+    }
+    return field->archive->status;
+}
+
+/* Loads the array talus_body_fields[field] of all slots; older versions have other ids and groups. */
+static void load_field(TalusArchive *a, TalusBodies *b, int field)
+{
+    const int64_t rows = a->loaded->rows.all;
+    LoadedField of = {a, b, talus_body_array(b, field), talus_body_fields[field].element};
+    if (a->version == 5 && (void *)of.array == b->id)
+        talus_archive_spread(a, rows, rows, sizeof(uint32_t), take_generations, &of);
+    else if (a->version < 12 && (void *)of.array == b->group)
+        talus_archive_spread(a, rows, rows, sizeof(uint8_t), take_short_groups, &of);
+    else
+        talus_archive_spread(a, rows, rows, of.element, take_field, &of);
+}
+
+/* Of several ranks each has found the largest id of its piece. */
+static void share_created(TalusArchive *a, TalusBodies *b)
+{
+    double created = (double)b->counts.created; /* exact, as far as ids are in range */
+    if (a->version > 5 || !talus_archive_agree(a))
+        return;
+    talus_comm_find_maxima(a->comm, &created, 1);
+    b->counts.created = created >= 0.0 ? (uint64_t)created : 0; /* NaN: a rank has failed */
+}
+
+/* Loads the arrays of this rank's slots; those that earlier versions have saved may be dead. */
 static void load_bodies(TalusArchive *a, TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
+    TalusLoaded *l = a->loaded;
     int slots = 0;
     talus_archive_count(a, &slots, 140);
     if (a->version > 5)
         talus_archive_u64(a, &b->counts.created);
     if (b->counts.created >= TALUS_ID_LIMIT)
         talus_archive_refuse(a, "the ids of bodies are out of range");
-    TALUS_ARCHIVE_CALL(a, talus_bodies_reserve(b, (size_t)slots));
-    if (a->status != TALUS_OK)
-        return;
+    l->rows = talus_even_span(slots, talus_comm_size(a->comm), talus_comm_rank(a->comm));
+    TALUS_ARCHIVE_CALL(a, talus_bodies_reserve(b, (size_t)l->rows.count));
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
-        load_field(a, b, f, slots);
+        load_field(a, b, f);
+    share_created(a, b);
     if (a->status != TALUS_OK)
         return;
-    b->counts.slots = slots;
+    b->counts.slots = (int)l->rows.count;
     b->counts.detected = b->counts.created; /* saved contacts are of saved bodies */
     check_loaded_bodies(a, world);
 }
@@ -582,19 +615,41 @@ TalusStatus talus_world_save_without_bodies(const TalusWorld *world, void **byte
     return save_to_memory(&empty, bytes, size);
 }
 
-/* Loads the header and checks magic, version, length and hash; sets a->size to the bytes before the hash. */
-static void check_header(TalusArchive *a, size_t size)
+/* ---- loading ---- */
+
+/* Loads the header and checks magic, version and length; sets a->size to the bytes before the hash. */
+static void load_header(TalusArchive *a)
 {
-    uint64_t stated, hash;
+    uint64_t stated;
     transfer_header(a, &stated);
-    if (stated != size || size < HEADER_BYTES + sizeof hash)
+    if (stated != a->size || a->size < HEADER_BYTES + sizeof(uint64_t))
         talus_archive_refuse(a, "the length differs from the one stated: cut off or joined");
+    if (a->status == TALUS_OK)
+        a->size -= sizeof(uint64_t);
+}
+
+/* Compares the hash of bytes that are all in memory before anything is made of them. */
+static void check_hash(TalusArchive *a, const unsigned char *bytes)
+{
+    uint64_t hash;
     if (a->status != TALUS_OK)
         return;
-    memcpy(&hash, a->source + size - sizeof hash, sizeof hash);
-    if (hash != talus_hash(TALUS_HASH_SEED, a->source, size - sizeof hash))
+    memcpy(&hash, bytes + a->size, sizeof hash);
+    if (hash != talus_hash(TALUS_HASH_SEED, bytes, a->size))
         talus_archive_refuse(a, "the hash does not match: the bytes are damaged");
-    a->size = size - sizeof hash;
+}
+
+/* Loads the hash behind the content. Rank 0, which has read all bytes, compares it with theirs. */
+static void check_end(TalusArchive *a)
+{
+    const uint64_t expected = talus_hasher_end(&a->hash);
+    uint64_t hash;
+    if (a->status == TALUS_OK && a->offset != a->size)
+        talus_archive_refuse(a, "there are more bytes than expected");
+    a->size += sizeof hash;
+    talus_archive_u64(a, &hash);
+    if (talus_comm_rank(a->comm) == 0 && hash != expected)
+        talus_archive_refuse(a, "the hash does not match: the bytes are damaged");
 }
 
 /* True if some build has a backend of this name. */
@@ -651,53 +706,106 @@ static double last_compliance_of_old(const TalusWorld *world, const TalusWorldDe
     return saved->tolerance > 0.0 ? talus_auto_compliance(world, saved->tolerance) : 0.0;
 }
 
-/* Creates a world from the loaded def, with `choice` of a backend and `changes` if they are not NULL, and loads the
- * rest. After a failure, in a->status, the caller destroys the world. */
-static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
-                              const TalusWorldChanges *changes)
+/* What is left once bodies and contacts are where they belong. changed: with other settings than the saved ones. */
+static void finish_world(TalusArchive *a, TalusWorld *world, const TalusWorldDef *saved,
+                         bool changed)
+{
+    if (changed)
+        rebase_time(world, saved->step);
+    world->mirror.bodies_dirty = world->mirror.contacts_dirty = true;
+    if (a->version < 10)
+        world->last_compliance = last_compliance_of_old(world, saved);
+}
+
+/* Creates a world from the loaded def and loads the rest. After a failure, in a->status, the caller destroys the world. */
+static TalusWorld *load_content(TalusArchive *a, const TalusLoadDef *load,
+                                const unsigned char *memory)
 {
     TalusWorldDef def = talus_world_def_default();
     char *solver = NULL, *backend = NULL;
     TalusWorld *world = NULL;
+    load_header(a);
+    if (memory)
+        check_hash(a, memory);
     transfer_world_def(a, &def, &solver, &backend);
     def.solver = solver;
-    def.backend = choice ? choice : backend;
-    def.threads = threads;
+    def.backend = load->backend ? load->backend : backend;
+    def.threads = load->threads;
     const TalusWorldDef saved = def;
-    if (changes)
-        apply_changes(&def, changes);
+    if (load->changes)
+        apply_changes(&def, load->changes);
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
     if (a->status == TALUS_OK)
-        a->status = check_backend(status, backend, choice);
+        a->status = check_backend(status, backend, load->backend);
     talus_archive_record(a, status);
-    if (a->status == TALUS_OK) {
-        transfer_world(a, world, changes != NULL);
-        if (changes)
-            rebase_time(world, saved.step);
-        world->mirror.bodies_dirty = world->mirror.contacts_dirty = true;
-    }
-    if (a->status == TALUS_OK && a->version < 10)
-        world->last_compliance = last_compliance_of_old(world, &saved);
-    if (a->status == TALUS_OK && a->offset != a->size)
-        talus_archive_refuse(a, "there are more bytes than expected");
+    if (a->status == TALUS_OK)
+        transfer_world(a, world, load->changes != NULL);
+    check_end(a);
+    if (talus_archive_agree(a) && a->comm)
+        a->status = talus_loaded_divide(a->loaded, world);
+    if (a->status == TALUS_OK)
+        finish_world(a, world, &saved, load->changes != NULL);
     TALUS_RELEASE(solver, backend);
     return world;
 }
 
-TalusStatus talus_world_load_changed(const void *bytes, size_t size, int threads,
-                                     const char *backend, const TalusWorldChanges *changes,
-                                     TalusWorld **out)
+/* As talus_world_load_from; memory: all bytes of the source, NULL: they come piece by piece. */
+static TalusStatus load_world(const TalusByteSource *source, size_t size, const TalusLoadDef *load,
+                              const unsigned char *memory, TalusWorld **out)
 {
+    TalusComm *comm = talus_comm_size(load->comm) > 1 ? load->comm : NULL;
+    uint64_t bytes = size;
     *out = NULL;
-    TalusArchive a = {.loading = true, .source = bytes, .size = size};
-    check_header(&a, size);
-    TalusWorld *world = a.status == TALUS_OK ? load_world(&a, threads, backend, changes) : NULL;
+    TALUS_TRY(talus_comm_broadcast(comm, 0, &bytes, sizeof bytes));
+    TalusLoaded loaded = {.comm = comm};
+    TalusArchive a = {.loading = true,
+                      .comm = comm,
+                      .source = source,
+                      .loaded = &loaded,
+                      .size = (size_t)bytes,
+                      .left = (size_t)bytes,
+                      .hash = {.hash = TALUS_HASH_SEED}};
+    a.status = TALUS_ALLOC(a.buffer, TALUS_ARCHIVE_BUFFER, "saved state");
+    TalusWorld *world = load_content(&a, load, memory);
+    talus_loaded_clear(&loaded);
+    talus_release(a.buffer);
     if (a.status != TALUS_OK) {
         talus_world_destroy(world);
         return a.status;
     }
     *out = world;
     return TALUS_OK;
+}
+
+TalusStatus talus_world_load_from(const TalusByteSource *source, size_t size,
+                                  const TalusLoadDef *load, TalusWorld **out)
+{
+    return load_world(source, size, load, NULL, out);
+}
+
+/* Saved bytes that are read. */
+typedef struct Reading {
+    const unsigned char *bytes;
+    size_t at;
+} Reading;
+
+static TalusStatus get_from_memory(void *context, void *bytes, size_t size)
+{
+    Reading *reading = context;
+    if (size > 0)
+        memcpy(bytes, reading->bytes + reading->at, size);
+    reading->at += size;
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_load_changed(const void *bytes, size_t size, int threads,
+                                     const char *backend, const TalusWorldChanges *changes,
+                                     TalusWorld **out)
+{
+    Reading reading = {.bytes = bytes};
+    const TalusByteSource source = {get_from_memory, &reading};
+    const TalusLoadDef load = {.threads = threads, .backend = backend, .changes = changes};
+    return load_world(&source, size, &load, bytes, out);
 }
 
 TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
