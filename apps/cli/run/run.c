@@ -258,7 +258,8 @@ static int start_scene(Session *session)
     return session->run.dir ? open_new_output(session) : CLI_OK;
 }
 
-/* Reads world, settings and tally from the checkpoint; destroys those that an earlier call has read. */
+/* Reads world, settings and tally from the checkpoint; destroys those that an earlier call has read. All ranks call this
+ * together; each gets its part of the world. */
 static TalusStatus read_checkpoint(Session *session, int threads)
 {
     const char *dir = session->options.resume;
@@ -267,8 +268,8 @@ static TalusStatus read_checkpoint(Session *session, int threads)
     talus_free(session->note);
     run->world = NULL;
     session->note = NULL;
-    TALUS_TRY(talus_checkpoint_read(dir, share_threads(session, threads), session->options.backend,
-                                    &run->world, &session->note));
+    TALUS_TRY(talus_checkpoint_read_part(dir, run->comm, share_threads(session, threads),
+                                         session->options.backend, &run->world, &session->note));
     if (!run_note_parse(session->note, &run->settings, &run->tally))
         return talus_fail_file(dir, TALUS_ERR_FORMAT,
                                "its checkpoint was not written by `talus run`");
@@ -284,6 +285,8 @@ static TalusStatus load_checkpoint(Session *session)
     /* Loads again with the run's number of threads, which is known only from the checkpoint. */
     if (o->threads < 0 && s->threads != 1)
         TALUS_TRY(read_checkpoint(session, s->threads));
+    session->run.divided = session->run.comm != NULL;
+    talus_compliance_update_masses(session->run.world); /* as build_scene does */
     session->end_moved = !isnan(o->until) && o->until != s->until;
     if (o->threads >= 0)
         s->threads = o->threads;
@@ -552,9 +555,6 @@ static int run_to_end(Session *session)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
-    run_order(run, RUN_DIVIDE);
-    if (run_divide(run) != TALUS_OK)
-        return fail_run(session);
     run->profiled = session->options.profile;
     if (run->profiled)
         talus_profile_start();
