@@ -84,8 +84,11 @@ static TalusStatus find_bodies(const TalusLoaded *l, const TalusWorld *world, Ta
     const TalusAnswerer of = {find_rank, answer_body, &piece, sizeof(Body)};
     uint64_t *key = NULL;
     int64_t count = 0;
-    TALUS_TRY(talus_comm_agree(l->comm, list_rows(l, world, &key, &count)));
-    return talus_questions_ask(q, l->comm, &of, key, count);
+    const TalusStatus status = talus_comm_agree(l->comm, list_rows(l, world, &key, &count));
+    if (status == TALUS_OK)
+        return talus_questions_ask(q, l->comm, &of, key, count);
+    talus_release(key);
+    return status;
 }
 
 /* ---- what refers to bodies ---- */
