@@ -239,6 +239,29 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
     return talus_checkpoint_read_part(path, NULL, threads, backend, world, note);
 }
 
+/* Opens the newer file or, if that fails a check, the older one. */
+static TalusStatus open_newest(const TalusDir *dir, TalusCheckpointFile *file)
+{
+    const Pair pair = find_pair(dir);
+    if (talus_checkpoint_file_open(dir, file_names[pair.newest], file) == TALUS_OK)
+        return TALUS_OK;
+    return talus_checkpoint_file_open(dir, file_names[!pair.newest], file);
+}
+
+TalusStatus talus_checkpoint_read_note(const char *path, TalusComm *comm, char **note)
+{
+    TalusCheckpointFile file = {.fd = -1};
+    TalusDir dir = {0};
+    *note = NULL;
+    const bool found = talus_comm_rank(comm) == 0 && open_dir(path, &dir) == TALUS_OK &&
+                       open_newest(&dir, &file) == TALUS_OK;
+    const TalusStatus status =
+        talus_comm_any(comm, found) ? read_note(&file, comm, note) : TALUS_OK;
+    talus_checkpoint_file_close(&file);
+    talus_dir_close(&dir);
+    return status;
+}
+
 /* ---- the list of files ---- */
 
 /* Reads the list of files of one checkpoint file if its world is at `time`; *found says whether it is. Skips a missing
