@@ -18,10 +18,10 @@
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 static const int ranks[] = {3};
-enum { STEPS = 6, MANY = 20000, FLIPS = 40, FAILURES = 60 };
+enum { STEPS = 6, MANY = 20000, FLIPS = 20, FAILURES = 30 };
 #else
 static const int ranks[] = {2, 3, 5};
-enum { STEPS = 12, MANY = 120000, FLIPS = 300, FAILURES = 400 };
+enum { STEPS = 12, MANY = 120000, FLIPS = 100, FAILURES = 150 };
 #endif
 enum { COUNTS = sizeof ranks / sizeof *ranks };
 
