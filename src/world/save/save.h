@@ -1,4 +1,5 @@
-/* world/save/save.h - the parts of a saved state: save_motion.c, save_contacts.c, save_shape.c, save_joints.c. */
+/* world/save/save.h - saving and loading (load.c), and the parts of a saved state: save.c, save_motion.c, save_contacts.c,
+ * save_shape.c, save_joints.c. */
 #ifndef TALUS_WORLD_SAVE_SAVE_H
 #define TALUS_WORLD_SAVE_SAVE_H
 
@@ -21,6 +22,12 @@ static inline void talus_archive_list(TalusArchive *a, TalusWorld *world, int co
         transfer(a, world, i);
 }
 
+/* What a state has, in order, before its hash. Header: magic, version and the size in bytes, hash included; refuses other magic
+ * or versions. Def: without the number of threads. World: all else; changed: loading with other settings, which discards the
+ * solver's state. */
+void talus_archive_header(TalusArchive *archive, uint64_t *size);
+void talus_archive_def(TalusArchive *archive, TalusWorldDef *def, char **solver, char **backend);
+void talus_archive_world(TalusArchive *archive, TalusWorld *world, bool changed);
 /* Transfers groups, exclusions, applied forces, drives and sleep. */
 void talus_archive_motion(TalusArchive *archive, TalusWorld *world);
 void talus_archive_contacts(TalusArchive *archive, TalusWorld *world);
