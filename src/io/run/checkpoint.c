@@ -301,6 +301,7 @@ TalusStatus talus_checkpoint_read_files(const TalusDir *dir, double time, bool *
 
 /* A checkpoint that is being written, on rank 0. */
 typedef struct Writing {
+    TalusDir dir; /* without a list of files: a checkpoint does not list itself */
     TalusFile *file;
     TalusCheckpointHeader header;
     TalusHasher hash; /* of the payload */
@@ -311,9 +312,9 @@ static TalusStatus start_file(const Pair *pair, int index, const char *note, con
                               Writing *w)
 {
     TalusCheckpointHeader *h = &w->header;
-    TalusDir dir = *pair->dir;
-    dir.files = NULL; /* a checkpoint does not list itself */
-    TALUS_TRY(talus_dir_create_file(&dir, file_names[index], &w->file));
+    w->dir = *pair->dir;
+    w->dir.files = NULL;
+    TALUS_TRY(talus_dir_create_file(&w->dir, file_names[index], &w->file));
     talus_file_put(w->file, h, sizeof *h);
     talus_file_put(w->file, note, h->note_size);
     talus_file_put(w->file, files, h->files_size);
