@@ -21,7 +21,7 @@ typedef struct TalusArchive {
     bool loading;
     uint32_t version; /* of the format */
     TalusStatus status;
-    /* offset: bytes read or written so far. size: loading only, the bytes that may be read; save.c leaves out the
+    /* offset: bytes read or written so far. size: loading only, the bytes that may be read; load.c leaves out the
      * hash */
     size_t offset, size;
     TalusHasher hash; /* of the bytes so far; loading: on rank 0 alone */
