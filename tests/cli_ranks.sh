@@ -80,7 +80,7 @@ wait "$process"
     fail "resume: $(cat stopped.err)"
 same stopped
 owned stopped 0 2
-"$TALUS" run --resume stopped --until 0.5 --quiet || fail "resume on one rank"
+"$TALUS" run --resume stopped --until 0.5 --quiet --json >later.json || fail "resume on one rank"
 owned stopped 0 0
 
 # ---- processes ----
@@ -91,6 +91,17 @@ if [ -n "$TALUS_MPIEXEC" ]; then
         2>processes.err || fail "3 processes: $(cat processes.err)"
     same processes
     cmp -s processes/ranks.csv ranks3/ranks.csv || fail "processes: another table of ranks"
+
+    # Processes go on from the checkpoint of others, which rank 0 reads; damaged checkpoints end all of them.
+    "$TALUS_MPIEXEC" -n 2 "$TALUS" run --resume processes --until 0.5 --quiet --json >processes.json 2>processes.err ||
+        fail "resume with 2 processes: $(cat processes.err)"
+    [ "$(hash_of processes.json)" = "$(hash_of later.json)" ] || fail "resume with 2 processes: another end"
+    for checkpoint in processes/checkpoint-?.talus; do
+        printf 'damaged' | dd of="$checkpoint" bs=1 seek=20000 conv=notrunc 2>/dev/null
+    done
+    timeout 120 "$TALUS_MPIEXEC" -n 3 "$TALUS" run --resume processes --quiet >processes.err 2>&1
+    [ $? -eq 1 ] || fail "damaged checkpoints do not end three processes: $(cat processes.err)"
+    [ "$(grep -c 'no usable checkpoint: ' processes.err)" -eq 1 ] || fail "damaged checkpoints: $(cat processes.err)"
 
     # One process is killed at a random moment after the first checkpoint; the others end, and say so, and another number of
     # ranks goes on to the same end. TALUS_KILLS: how often.

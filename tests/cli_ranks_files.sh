@@ -1,6 +1,6 @@
 #!/bin/sh
 # The files of a run on several ranks are those of one rank byte for byte: frames, tables, saved states, final positions; also
-# after a resume on another number. A full disk ends the run on all ranks and leaves the checkpoint before.
+# after a resume on another number, or from the older checkpoint if the newer is damaged. A full disk ends the run on all ranks and leaves the checkpoint before.
 set -u
 failures=0
 rm -rf cli_ranks_files.work
@@ -143,6 +143,23 @@ resume() {
 resume heap 0.04 0.08
 resume stream 0.16 0.32
 resume sleep 0.4 0.48
+
+# ---- damaged checkpoints: all ranks go on from the other one, or end with a word ----
+
+damage() { printf 'damaged' | dd of="$1" bs=1 seek=20000 conv=notrunc 2>/dev/null; }
+
+cp -r heap-3 damaged
+damage "$(newest damaged)"
+"$TALUS" run --resume damaged --ranks 3 --checkpoint-every 0 --quiet --final-positions damaged.txt 2>damaged.err ||
+    fail "a damaged checkpoint: $(cat damaged.err)"
+[ "$(grep -c 'damaged: the content does not match its checksum; the other one is used' damaged.err)" -eq 1 ] ||
+    fail "a damaged checkpoint: $(cat damaged.err)"
+same damaged heap-1
+damage damaged/checkpoint-a.talus
+damage damaged/checkpoint-b.talus
+"$TALUS" run --resume damaged --ranks 3 --quiet 2>damaged.err && fail "damaged checkpoints were taken"
+[ "$(grep -c '' damaged.err)" -eq 1 ] && grep -q 'no usable checkpoint: .*; ' damaged.err ||
+    fail "damaged checkpoints: $(cat damaged.err)"
 
 # ---- a full disk: files may not exceed a limit (a sanitizer's own files could) ----
 

@@ -98,6 +98,10 @@ void talus_output_abandon(TalusOutput *output);
 TalusStatus talus_checkpoint_write(const char *dir, const TalusWorld *world, const char *note);
 TalusStatus talus_checkpoint_read(const char *dir, int threads, const char *backend,
                                   TalusWorld **world, char **note); /* as talus_world_load */
+/* The same on several ranks, which call this together: each gets its part of the world, and the note. Rank 0 reads the
+ * files, piece by piece, and no rank ever has all bodies or contacts. */
+TalusStatus talus_checkpoint_read_part(const char *dir, TalusComm *comm, int threads,
+                                       const char *backend, TalusWorld **world, char **note);
 
 /* ---- one contact problem as a file (docs/reference/problem-file.md) ---- */
 TalusStatus talus_problem_write(const char *path, TalusProblem *problem);

@@ -1,8 +1,10 @@
-/* comm/stream.h - items of all ranks, in the order of ranks, come to one of them in bounded pieces. */
+/* comm/stream.h - items of all ranks, in the order of ranks, come to one of them in bounded pieces, or from one of them to
+ * all. */
 #ifndef TALUS_COMM_STREAM_H
 #define TALUS_COMM_STREAM_H
 
 #include "base/sink.h"
+#include "base/source.h"
 #include "comm/comm.h"
 
 /* Items of a rank among those of all: `count`, behind the `before` of lower ranks. */
@@ -26,5 +28,20 @@ TalusStatus talus_comm_stream_to(TalusComm *comm, int root, TalusSpan span, size
 /* The same to rank 0. */
 TalusStatus talus_comm_stream(TalusComm *comm, TalusSpan span, size_t element, TalusFillFn *fill,
                               const void *context, const TalusByteSink *sink);
+
+/* ---- from rank 0 ---- */
+
+/* Returns the piece of a rank among pieces of equal length, which differ by at most 1, of less than 2^31 items. */
+TalusSpan talus_even_span(int64_t all, int ranks, int rank);
+/* Returns the rank whose piece has item `at`. */
+int talus_even_rank(int64_t all, int ranks, int64_t at);
+
+/* Takes the items first to first + count - 1 of this rank. */
+typedef TalusStatus TalusTakeFn(void *context, int64_t first, int64_t count, const void *items);
+
+/* Rank 0 gets the first `count` of `all` items, of `element` bytes each, from the source, and each rank takes those in its
+ * even piece of all. All ranks call this together; a failure of any is one of all, once it returns. */
+TalusStatus talus_comm_spread(TalusComm *comm, int64_t count, int64_t all, size_t element,
+                              const TalusByteSource *source, TalusTakeFn *take, void *context);
 
 #endif

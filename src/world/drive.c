@@ -80,13 +80,10 @@ static TalusStatus check_drive(const TalusWorld *world, uint64_t body, int shape
     return TALUS_OK;
 }
 
-TalusStatus talus_drive_add_loaded(TalusWorld *world, const TalusDrive *drive)
+TalusStatus talus_drive_add_loaded(TalusWorld *world, const TalusDrive *drive, int shape)
 {
-    const int slot = drive->slot;
-    TalusDrive loaded = *drive;
-    loaded.body = world->bodies.id[slot];
-    TALUS_TRY(check_drive(world, loaded.body, world->bodies.shape[slot], &drive->def));
-    return append_drive(world, &loaded);
+    TALUS_TRY(check_drive(world, drive->body, shape, &drive->def));
+    return append_drive(world, drive);
 }
 
 /* Makes the body in `slot` a fixed one; -1: another rank does. */

@@ -30,7 +30,7 @@ void talus_drives_rollback(TalusWorld *world);
 void talus_body_clear_drive(TalusWorld *world, TalusBodyId id);
 /* Adds the work that driven bodies do through joints to the ledger, J. */
 void talus_drives_add_joint_work(TalusWorld *world);
-/* Checks and adds a drive that was read from a saved state. */
-TalusStatus talus_drive_add_loaded(TalusWorld *world, const TalusDrive *drive);
+/* Checks and adds a drive that was read from a saved state; shape: of its body. */
+TalusStatus talus_drive_add_loaded(TalusWorld *world, const TalusDrive *drive, int shape);
 
 #endif

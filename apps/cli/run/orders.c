@@ -80,7 +80,6 @@ static void obey(Run *run, RunOrder order, const RunMakers *make)
     case RUN_BUILD: (void)make->build(make->context); break;
     case RUN_SUPPORT: (void)make->try_solver(make->context); break;
     case RUN_LOAD: (void)make->load(make->context); break;
-    case RUN_DIVIDE: (void)run_divide(run); break;
     case RUN_STEP: (void)run_make_step(run, &info); break;
     case RUN_ROWS: (void)talus_output_step(NULL, run->world, NULL); break;
     case RUN_SAVE: (void)run_agree(run, talus_output_checkpoint(NULL, run->world, NULL)); break;

@@ -29,15 +29,6 @@ TalusStatus run_agree(const Run *run, TalusStatus status)
     return status;
 }
 
-TalusStatus run_divide(Run *run)
-{
-    if (!run->comm || run->divided)
-        return TALUS_OK;
-    const TalusStatus status = run_agree(run, talus_world_divide(run->world, run->comm));
-    run->divided = status == TALUS_OK;
-    return status;
-}
-
 /* Adds what has been used between two moments. */
 static void add_use(TalusCommUse *sum, const TalusCommUse *now, const TalusCommUse *before)
 {

@@ -258,17 +258,33 @@ static int start_scene(Session *session)
     return session->run.dir ? open_new_output(session) : CLI_OK;
 }
 
-/* Reads world, settings and tally from the checkpoint; destroys those that an earlier call has read. */
-static TalusStatus read_checkpoint(Session *session, int threads)
+/* Sets *threads to --threads or, without it, to the number of the run that is resumed. */
+static TalusStatus find_threads(const Session *session, int *threads)
+{
+    RunSettings settings = {.threads = 1};
+    RunTally tally;
+    char *note;
+    *threads = session->options.threads;
+    if (*threads >= 0)
+        return TALUS_OK;
+    TALUS_TRY(talus_checkpoint_read_note(session->options.resume, session->run.comm, &note));
+    if (note)
+        (void)run_note_parse(note, &settings, &tally); /* read_checkpoint says what is wrong */
+    *threads = settings.threads;
+    free(settings.set.item);
+    talus_free(note);
+    return TALUS_OK;
+}
+
+/* Reads world, settings and tally from the checkpoint. All ranks call this together; each gets its part of the world. */
+static TalusStatus read_checkpoint(Session *session)
 {
     const char *dir = session->options.resume;
     Run *run = &session->run;
-    talus_world_destroy(run->world);
-    talus_free(session->note);
-    run->world = NULL;
-    session->note = NULL;
-    TALUS_TRY(talus_checkpoint_read(dir, share_threads(session, threads), session->options.backend,
-                                    &run->world, &session->note));
+    int threads;
+    TALUS_TRY(find_threads(session, &threads));
+    TALUS_TRY(talus_checkpoint_read_part(dir, run->comm, share_threads(session, threads),
+                                         session->options.backend, &run->world, &session->note));
     if (!run_note_parse(session->note, &run->settings, &run->tally))
         return talus_fail_file(dir, TALUS_ERR_FORMAT,
                                "its checkpoint was not written by `talus run`");
@@ -280,10 +296,9 @@ static TalusStatus load_checkpoint(Session *session)
 {
     const Options *o = &session->options;
     RunSettings *s = &session->run.settings;
-    TALUS_TRY(read_checkpoint(session, o->threads >= 0 ? o->threads : 1));
-    /* Loads again with the run's number of threads, which is known only from the checkpoint. */
-    if (o->threads < 0 && s->threads != 1)
-        TALUS_TRY(read_checkpoint(session, s->threads));
+    TALUS_TRY(read_checkpoint(session));
+    session->run.divided = session->run.comm != NULL;
+    talus_compliance_update_masses(session->run.world); /* as build_scene does */
     session->end_moved = !isnan(o->until) && o->until != s->until;
     if (o->threads >= 0)
         s->threads = o->threads;
@@ -552,9 +567,6 @@ static int run_to_end(Session *session)
         fprintf(stderr, "talus: already at t = %g s; --until moves the end\n",
                 talus_world_time(run->world));
     progress_begin(&session->progress, run, session->options.quiet, session->options.json);
-    run_order(run, RUN_DIVIDE);
-    if (run_divide(run) != TALUS_OK)
-        return fail_run(session);
     run->profiled = session->options.profile;
     if (run->profiled)
         talus_profile_start();

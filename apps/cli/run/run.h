@@ -96,14 +96,13 @@ typedef struct Run {
 void run_tally_step(RunTally *tally, RunClock *clock, const TalusStepInfo *info);
 
 /* ---- ranks.c: a run on several ranks ----
- * Rank 0 runs the session; the others do what it orders. run_agree, run_divide and run_make_step are called
+ * Rank 0 runs the session; the others do what it orders. run_agree and run_make_step are called
  * by all ranks, rank 0 calling run_order before. */
 typedef enum RunOrder {
     RUN_END,
     RUN_BUILD,
     RUN_SUPPORT,
     RUN_LOAD,
-    RUN_DIVIDE,
     RUN_STEP,
     RUN_ROWS,
     RUN_SAVE,
@@ -117,8 +116,6 @@ typedef enum RunOrder {
 void run_order(const Run *run, RunOrder order);
 /* Returns the status of this rank if it is a failure, else a failure if another rank has failed, which then prints why. */
 TalusStatus run_agree(const Run *run, TalusStatus status);
-/* Divides a world that every rank has as a whole, that of a checkpoint, among the ranks; one of a scene is divided already. */
-TalusStatus run_divide(Run *run);
 /* Makes one step towards the end of the run. */
 TalusStatus run_make_step(Run *run, TalusStepInfo *info);
 

@@ -1,14 +1,12 @@
 /* io/run/checkpoint.c - checkpoints, written to two files in turn.
  *
  * A checkpoint replaces the older of the two files by an atomic rename and leaves the newer file unchanged, so that at
- * most the work since the last good checkpoint is lost. A file that fails a check is refused as a whole. A file has a
- * header, the caller's note, the list of the run's files (io/run/manifest.h) and the bytes of the world. header_hash,
- * the last field of the header, is the hash of the fields before it; payload_hash is the hash of all bytes after the
- * header. */
+ * most the work since the last good checkpoint is lost. On several ranks rank 0 alone reads and writes files. */
 #include "io/run/checkpoint.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
+#include "io/run/checkpoint_file.h"
 #include "world/save/save.h"
 #include "world/state.h"
 
@@ -18,154 +16,23 @@
 #include <string.h>
 #include <unistd.h>
 
-enum {
-    VERSION = 2,       /* of the file format */
-    REASON_BYTES = 512 /* size of the text on why a file is not usable; longer ones are cut */
-};
-
-/* First bytes of a file. */
-typedef struct Header {
-    char magic[8];
-    uint32_t version, header_size;
-    uint64_t sequence;                          /* number of the checkpoint, from 1 */
-    int64_t steps;                              /* of the world */
-    double time;                                /* of the world, s */
-    uint64_t note_size, files_size, world_size; /* bytes of each part of the payload */
-    uint64_t payload_hash, header_hash;
-} Header;
-
-_Static_assert(sizeof(Header) == 80, "the header is written as it lies in memory");
+enum { REASON_BYTES = 512 /* size of the text on why a file is not usable; longer ones are cut */ };
 
 static const char *const file_names[2] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B};
 
-/* Hash of a header, all fields but the last. */
-static uint64_t hash_header(const Header *header)
-{
-    return talus_hash(TALUS_HASH_SEED, header, offsetof(Header, header_hash));
-}
-
-/* ---- reading ---- */
-
-/* A checkpoint file in memory. */
-typedef struct Image {
-    char *bytes;
-    size_t size;
-    Header header;
-} Image;
-
-/* Fails if the file is no checkpoint or of an older version. Called before the hash of the header is compared, since
- * its position depends on the version. */
-static TalusStatus check_version(const Header *h, size_t size)
-{
-    if (size < sizeof h->magic || memcmp(h->magic, TALUS_CHECKPOINT_MAGIC, sizeof h->magic) != 0)
-        return talus_fail(TALUS_ERR_FORMAT, "is not a Talus checkpoint");
-    if (size >= offsetof(Header, header_size) && h->version > 0 && h->version < VERSION)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "has format version %" PRIu32
-                          ", this program reads version %d: the version that wrote it can go on",
-                          h->version, VERSION);
-    return TALUS_OK;
-}
-
-/* Checks magic, version, length and hash of the header of a file of `size` bytes. */
-static TalusStatus check_header(const Header *h, size_t size)
-{
-    TALUS_TRY(check_version(h, size));
-    if (size < sizeof *h)
-        return talus_fail(TALUS_ERR_FORMAT, "truncated: %zu bytes, but the header alone has %zu",
-                          size, sizeof *h);
-    if (h->header_hash != hash_header(h))
-        return talus_fail(TALUS_ERR_FORMAT, "damaged: the header does not match its checksum");
-    if (h->version != VERSION || h->header_size != sizeof *h)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "has format version %" PRIu32 ", this program reads version %d",
-                          h->version, VERSION);
-    return TALUS_OK;
-}
-
-/* The parts after the header; `state` are the bytes of the world. */
-typedef struct Payload {
-    const char *note, *files, *state;
-} Payload;
-
-/* Hash of all parts of the payload. */
-static uint64_t hash_payload(const Header *h, const Payload *p)
-{
-    uint64_t hash = talus_hash(TALUS_HASH_SEED, p->note, h->note_size);
-    hash = talus_hash(hash, p->files, h->files_size);
-    return talus_hash(hash, p->state, h->world_size);
-}
-
-/* Returns the addresses of the parts of a file in memory. */
-static Payload locate_payload(const Image *image)
-{
-    const char *note = image->bytes + sizeof(Header), *files = note + image->header.note_size;
-    return (Payload){.note = note, .files = files, .state = files + image->header.files_size};
-}
-
-/* Checks sizes and hash of the payload. */
-static TalusStatus check_payload(const Image *image)
-{
-    const Header *h = &image->header;
-    uint64_t size = image->size - sizeof *h;
-    /* The sizes must add up to the payload; only subtractions, since sums of sizes in the file may overflow. */
-    if (h->note_size > size || h->files_size > size - h->note_size ||
-        h->world_size != size - h->note_size - h->files_size)
-        return talus_fail(TALUS_ERR_FORMAT,
-                          "truncated: %" PRIu64 " bytes after the header, which announces "
-                          "%" PRIu64 ", %" PRIu64 " and %" PRIu64,
-                          size, h->note_size, h->files_size, h->world_size);
-    Payload payload = locate_payload(image);
-    if (hash_payload(h, &payload) != h->payload_hash)
-        return talus_fail(TALUS_ERR_FORMAT, "damaged: the content does not match its checksum");
-    return TALUS_OK;
-}
-
-/* Copies the header from the bytes of a file, and checks header and payload. */
-static TalusStatus check_image(Image *image)
-{
-    memcpy(&image->header, image->bytes,
-           image->size < sizeof image->header ? image->size : sizeof image->header);
-    TALUS_TRY(check_header(&image->header, image->size));
-    return check_payload(image);
-}
-
-/* Loads the file `name` of `dir` or, if `dir` is NULL, the file at the path `name`; fails unless version, sizes and
- * hashes are right. Free image->bytes with talus_release. */
-static TalusStatus load_image(const TalusDir *dir, const char *name, Image *image)
-{
-    memset(image, 0, sizeof *image);
-    TALUS_TRY(dir ? talus_dir_read_file(dir, name, SIZE_MAX - 1, &image->bytes, &image->size)
-                  : talus_read_file(name, SIZE_MAX - 1, &image->bytes, &image->size));
-    TalusStatus status = check_image(image);
-    if (status == TALUS_OK)
-        return TALUS_OK;
-    talus_release(image->bytes);
-    image->bytes = NULL;
-    return dir ? talus_dir_error(dir, name, status) : talus_error_in_file(name, status);
-}
-
-/* Copies the note into new memory, with a NUL. */
-static TalusStatus copy_note(const Image *image, char **note)
-{
-    TALUS_TRY(TALUS_ALLOC(*note, image->header.note_size + 1, "checkpoint note"));
-    memcpy(*note, locate_payload(image).note, image->header.note_size);
-    return TALUS_OK;
-}
-
 TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info)
 {
-    Image image;
+    TalusCheckpointFile file;
     memset(info, 0, sizeof *info);
-    TALUS_TRY(load_image(NULL, path, &image));
-    info->sequence = image.header.sequence;
-    info->steps = image.header.steps;
-    info->time = image.header.time;
-    info->note_size = image.header.note_size;
-    info->files_size = image.header.files_size;
-    info->world_size = image.header.world_size;
-    TalusStatus status = copy_note(&image, &info->note);
-    talus_release(image.bytes);
+    TALUS_TRY(talus_checkpoint_file_open(NULL, path, &file));
+    info->sequence = file.header.sequence;
+    info->steps = file.header.steps;
+    info->time = file.header.time;
+    info->note_size = file.header.note_size;
+    info->files_size = file.header.files_size;
+    info->world_size = file.header.world_size;
+    const TalusStatus status = talus_checkpoint_file_read_note(&file, &info->note);
+    talus_checkpoint_file_close(&file);
     return status;
 }
 
@@ -173,7 +40,9 @@ TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info
 
 /* The two checkpoint files of a directory. */
 typedef struct Pair {
-    const TalusDir *dir;
+    const char *path;
+    const TalusDir *dir;  /* open on rank 0 */
+    bool there[2];        /* whether the directory has such a name */
     uint64_t sequence[2]; /* sequence number of each file (read_sequence) */
     int newest;           /* index of the file with the larger number; 0 if both are equal */
 } Pair;
@@ -182,12 +51,12 @@ typedef struct Pair {
  * its header is damaged. The rest of the file is not checked. */
 static uint64_t read_sequence(const TalusDir *dir, const char *name)
 {
-    Header header;
+    TalusCheckpointHeader header;
     int fd;
-    if (!talus_dir_has_name(dir, name) || talus_dir_open_file(dir, name, O_RDONLY, &fd) != TALUS_OK)
+    if (talus_dir_open_file(dir, name, O_RDONLY, &fd) != TALUS_OK)
         return 0;
     bool sound = pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
-                 header.header_hash == hash_header(&header);
+                 header.header_hash == talus_checkpoint_hash_header(&header);
     close(fd);
     return sound ? header.sequence : 0;
 }
@@ -195,99 +64,200 @@ static uint64_t read_sequence(const TalusDir *dir, const char *name)
 /* Reads the sequence numbers of the two checkpoint files. */
 static Pair find_pair(const TalusDir *dir)
 {
-    Pair pair = {.dir = dir};
-    for (int i = 0; i < 2; i++)
-        pair.sequence[i] = read_sequence(dir, file_names[i]);
+    Pair pair = {.path = dir->path, .dir = dir};
+    for (int i = 0; i < 2; i++) {
+        pair.there[i] = talus_dir_has_name(dir, file_names[i]);
+        pair.sequence[i] = pair.there[i] ? read_sequence(dir, file_names[i]) : 0;
+    }
     pair.newest = pair.sequence[1] > pair.sequence[0];
     return pair;
 }
 
-/* Loads one file of the pair and checks it. */
-static TalusStatus load_image_of_pair(const Pair *pair, int index, Image *image)
+/* Finds the pair on rank 0 and tells all ranks of it; `dir`: of rank 0. */
+static TalusStatus find_shared_pair(TalusComm *comm, const char *path, const TalusDir *dir,
+                                    Pair *pair)
 {
-    return load_image(pair->dir, file_names[index], image);
+    if (talus_comm_rank(comm) == 0)
+        *pair = find_pair(dir);
+    TALUS_TRY(talus_comm_broadcast(comm, 0, pair, sizeof *pair));
+    pair->path = path;
+    pair->dir = dir;
+    return TALUS_OK;
 }
 
-/* Options of talus_world_load: number of threads and name of the backend. */
-typedef struct LoadOptions {
-    int threads;
-    const char *backend;
-} LoadOptions;
+/* ---- reading ---- */
+
+/* Why a file is not usable. */
+typedef struct Reason {
+    TalusStatus status;
+    char text[REASON_BYTES]; /* "": the file is usable, or not there */
+} Reason;
+
+/* After a call that has failed on all ranks, on this one with `status`: the reason is that of the lowest rank that knows
+ * one. */
+static Reason share_reason(TalusComm *comm, TalusStatus status)
+{
+    Reason reason = {.status = status};
+    double first = status == TALUS_ERR_CANCELLED ? INFINITY : talus_comm_rank(comm);
+    snprintf(reason.text, sizeof reason.text, "%s", talus_error());
+    talus_comm_find_minima(comm, &first, 1);
+    if (!(first < INFINITY)) /* the communicator is broken */
+        return reason;
+    if (first > 0.0)
+        snprintf(reason.text, sizeof reason.text, "rank %d: %s", (int)first, talus_error());
+    (void)talus_comm_broadcast(comm, (int)first, &reason, sizeof reason);
+    return reason;
+}
+
+/* Copies the note of rank 0's file to all ranks. */
+static TalusStatus read_note(const TalusCheckpointFile *file, TalusComm *comm, char **note)
+{
+    const bool first = talus_comm_rank(comm) == 0;
+    uint64_t size = file->header.note_size;
+    TALUS_TRY(talus_comm_broadcast(comm, 0, &size, sizeof size));
+    const TalusStatus status =
+        talus_comm_agree(comm, first ? talus_checkpoint_file_read_note(file, note)
+                                     : TALUS_ALLOC(*note, (size_t)size + 1, "checkpoint note"));
+    return status == TALUS_OK ? talus_comm_broadcast(comm, 0, *note, (size_t)size) : status;
+}
+
+/* Adds the path of a file of the pair to an error. */
+static TalusStatus error_in_file(const Pair *pair, int index, TalusStatus status)
+{
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s", pair->path, file_names[index]);
+    return talus_error_in_file(path, status);
+}
 
 /* Loads the world of one file of the pair and, unless `note` is NULL, its note. */
-static TalusStatus load_world(const Pair *pair, int index, LoadOptions options, TalusWorld **world,
-                              char **note)
+static TalusStatus load_file(const Pair *pair, int index, const TalusLoadDef *load,
+                             TalusWorld **world, char **note)
 {
-    Image image;
-    TALUS_TRY(load_image_of_pair(pair, index, &image));
-    TalusStatus status =
-        talus_dir_error(pair->dir, file_names[index],
-                        talus_world_load(locate_payload(&image).state, image.header.world_size,
-                                         options.threads, options.backend, world));
-    if (status == TALUS_OK && note)
-        status = copy_note(&image, note);
-    if (status != TALUS_OK && *world) {
+    TalusCheckpointFile file = {.fd = -1};
+    const bool first = talus_comm_rank(load->comm) == 0;
+    TalusStatus status = talus_comm_agree(
+        load->comm,
+        first ? talus_checkpoint_file_open(pair->dir, file_names[index], &file) : TALUS_OK);
+    if (status != TALUS_OK)
+        return status;
+    const TalusByteSource source = talus_checkpoint_file_world(&file);
+    status = error_in_file(
+        pair, index, talus_world_load_from(&source, (size_t)file.header.world_size, load, world));
+    if (note)
+        TALUS_THEN(status, read_note(&file, load->comm, note));
+    if (status != TALUS_OK) {
         talus_world_destroy(*world);
         *world = NULL;
+        if (note)
+            talus_release(*note);
+        if (note)
+            *note = NULL;
     }
-    talus_release(image.bytes);
+    talus_checkpoint_file_close(&file);
     return status;
 }
 
 /* Fails unless a file of the pair is valid. */
 static TalusStatus verify_file(const Pair *pair, int index)
 {
-    Image image;
-    TALUS_TRY(load_image_of_pair(pair, index, &image));
-    talus_release(image.bytes);
+    TalusCheckpointFile file;
+    TALUS_TRY(talus_checkpoint_file_open(pair->dir, file_names[index], &file));
+    talus_checkpoint_file_close(&file);
     return TALUS_OK;
+}
+
+/* Loads the world of a file; if there is a world already, rank 0 verifies the file. Returns why that is not possible, the
+ * same on all ranks if there is no world. */
+static Reason try_file(const Pair *pair, int index, const TalusLoadDef *load, TalusWorld **world,
+                       char **note)
+{
+    Reason none = {.status = TALUS_OK};
+    if (*world && talus_comm_rank(load->comm) > 0)
+        return none;
+    if (*world)
+        return verify_file(pair, index) == TALUS_OK ? none : share_reason(NULL, TALUS_ERR_IO);
+    const TalusStatus status = load_file(pair, index, load, world, note);
+    return status == TALUS_OK ? none : share_reason(load->comm, status);
 }
 
 /* Loads world and note of the newer file or, if that cannot be loaded, of the older one. If the newer file is good,
  * verifies the older one too, so that its damage is reported before it is needed. If one file can be loaded, the
  * failure of the other is logged as a warning. */
-static TalusStatus load_world_of_pair(const Pair *pair, LoadOptions options, TalusWorld **world,
-                                      char **note)
+static TalusStatus load_pair(const Pair *pair, const TalusLoadDef *load, TalusWorld **world,
+                             char **note)
 {
-    char reason[2][REASON_BYTES] = {"", ""};
-    TalusStatus last_failure = TALUS_ERR_IO;
+    Reason reason[2] = {{.status = TALUS_OK}, {.status = TALUS_OK}};
     for (int i = 0; i < 2; i++) {
-        int index = i == 0 ? pair->newest : !pair->newest;
-        if (!talus_dir_has_name(pair->dir, file_names[index]))
-            continue;
-        TalusStatus status =
-            *world ? verify_file(pair, index) : load_world(pair, index, options, world, note);
-        if (status == TALUS_OK)
-            continue;
-        last_failure = status;
-        snprintf(reason[i], sizeof reason[i], "%s", talus_error());
+        const int index = i == 0 ? pair->newest : !pair->newest;
+        if (pair->there[index])
+            reason[i] = try_file(pair, index, load, world, note);
     }
+    const char *newer = reason[0].text, *older = reason[1].text;
     if (*world) {
         for (int i = 0; i < 2; i++)
-            if (reason[i][0])
+            if (reason[i].text[0] && talus_comm_rank(load->comm) == 0)
                 talus_log(TALUS_LOG_WARNING, "checkpoint.damaged", "%s; the other one is used",
-                          reason[i]);
+                          reason[i].text);
         return TALUS_OK;
     }
-    if (!reason[0][0] && !reason[1][0])
-        return talus_fail_file(pair->dir->path, TALUS_ERR_IO, "holds neither %s nor %s",
-                               file_names[0], file_names[1]);
-    return talus_fail(last_failure, "no usable checkpoint: %s%s%s", reason[0],
-                      reason[0][0] && reason[1][0] ? "; " : "", reason[1]);
+    if (!newer[0] && !older[0])
+        return talus_fail_file(pair->path, TALUS_ERR_IO, "holds neither %s nor %s", file_names[0],
+                               file_names[1]);
+    return talus_fail(older[0] ? reason[1].status : reason[0].status,
+                      "no usable checkpoint: %s%s%s", newer, newer[0] && older[0] ? "; " : "",
+                      older);
+}
+
+/* Opens the directory to read in; talus_dir_open would create it. */
+static TalusStatus open_dir(const char *path, TalusDir *dir)
+{
+    if (access(path, F_OK) != 0)
+        return talus_fail_file(path, TALUS_ERR_IO, "there is no such directory");
+    return talus_dir_open(path, dir);
+}
+
+TalusStatus talus_checkpoint_read_part(const char *path, TalusComm *comm, int threads,
+                                       const char *backend, TalusWorld **world, char **note)
+{
+    const bool first = talus_comm_rank(comm) == 0;
+    const TalusLoadDef load = {.threads = threads, .backend = backend, .comm = comm};
+    TalusDir dir = {0};
+    Pair pair = {0};
+    *world = NULL;
+    if (note)
+        *note = NULL;
+    TALUS_TRY(talus_comm_agree(comm, first ? open_dir(path, &dir) : TALUS_OK));
+    TalusStatus status = find_shared_pair(comm, path, &dir, &pair);
+    TALUS_THEN(status, load_pair(&pair, &load, world, note));
+    talus_dir_close(&dir);
+    return status;
 }
 
 TalusStatus talus_checkpoint_read(const char *path, int threads, const char *backend,
                                   TalusWorld **world, char **note)
 {
-    TalusDir dir;
-    *world = NULL;
-    if (note)
-        *note = NULL;
-    if (access(path, F_OK) != 0) /* talus_dir_open would create the directory */
-        return talus_fail_file(path, TALUS_ERR_IO, "there is no such directory");
-    TALUS_TRY(talus_dir_open(path, &dir));
-    Pair pair = find_pair(&dir);
-    TalusStatus status = load_world_of_pair(&pair, (LoadOptions){threads, backend}, world, note);
+    return talus_checkpoint_read_part(path, NULL, threads, backend, world, note);
+}
+
+/* Opens the newer file or, if that fails a check, the older one. */
+static TalusStatus open_newest(const TalusDir *dir, TalusCheckpointFile *file)
+{
+    const Pair pair = find_pair(dir);
+    if (talus_checkpoint_file_open(dir, file_names[pair.newest], file) == TALUS_OK)
+        return TALUS_OK;
+    return talus_checkpoint_file_open(dir, file_names[!pair.newest], file);
+}
+
+TalusStatus talus_checkpoint_read_note(const char *path, TalusComm *comm, char **note)
+{
+    TalusCheckpointFile file = {.fd = -1};
+    TalusDir dir = {0};
+    *note = NULL;
+    const bool found = talus_comm_rank(comm) == 0 && open_dir(path, &dir) == TALUS_OK &&
+                       open_newest(&dir, &file) == TALUS_OK;
+    const TalusStatus status =
+        talus_comm_any(comm, found) ? read_note(&file, comm, note) : TALUS_OK;
+    talus_checkpoint_file_close(&file);
     talus_dir_close(&dir);
     return status;
 }
@@ -299,17 +269,22 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
 static TalusStatus read_files_of(const Pair *pair, int index, double time, bool *found,
                                  TalusManifest *out)
 {
-    Image image;
-    if (!talus_dir_has_name(pair->dir, file_names[index]))
+    TalusCheckpointFile file;
+    char *files;
+    if (!pair->there[index])
         return TALUS_OK;
-    TalusStatus status = load_image_of_pair(pair, index, &image);
+    TalusStatus status = talus_checkpoint_file_open(pair->dir, file_names[index], &file);
     if (status != TALUS_OK)
         return status == TALUS_ERR_FORMAT ? TALUS_OK : status;
-    *found = image.header.time == time;
+    *found = file.header.time == time;
     if (*found)
-        status = talus_manifest_unpack(locate_payload(&image).files, image.header.files_size, out);
-    talus_release(image.bytes);
-    return talus_dir_error(pair->dir, file_names[index], status);
+        status = talus_checkpoint_file_read_files(&file, &files);
+    if (*found && status == TALUS_OK) {
+        status = talus_manifest_unpack(files, file.header.files_size, out);
+        talus_release(files);
+    }
+    talus_checkpoint_file_close(&file);
+    return error_in_file(pair, index, status);
 }
 
 TalusStatus talus_checkpoint_read_files(const TalusDir *dir, double time, bool *found,
@@ -328,22 +303,23 @@ TalusStatus talus_checkpoint_read_files(const TalusDir *dir, double time, bool *
 typedef struct Writing {
     TalusDir dir; /* without a list of files: a checkpoint does not list itself */
     TalusFile *file;
-    Header header;
+    TalusCheckpointHeader header;
     TalusHasher hash; /* of the payload */
 } Writing;
 
 /* Starts a file of the pair with note and list; the header is completed when the world is written. */
-static TalusStatus start_file(const Pair *pair, int index, const Payload *payload, Writing *w)
+static TalusStatus start_file(const Pair *pair, int index, const char *note, const char *files,
+                              Writing *w)
 {
-    Header *h = &w->header;
+    TalusCheckpointHeader *h = &w->header;
     w->dir = *pair->dir;
     w->dir.files = NULL;
     TALUS_TRY(talus_dir_create_file(&w->dir, file_names[index], &w->file));
     talus_file_put(w->file, h, sizeof *h);
-    talus_file_put(w->file, payload->note, h->note_size);
-    talus_file_put(w->file, payload->files, h->files_size);
-    w->hash.hash = talus_hash(TALUS_HASH_SEED, payload->note, h->note_size);
-    w->hash.hash = talus_hash(w->hash.hash, payload->files, h->files_size);
+    talus_file_put(w->file, note, h->note_size);
+    talus_file_put(w->file, files, h->files_size);
+    w->hash.hash = talus_hash(TALUS_HASH_SEED, note, h->note_size);
+    w->hash.hash = talus_hash(w->hash.hash, files, h->files_size);
     return TALUS_OK;
 }
 
@@ -360,14 +336,14 @@ static TalusStatus put_state(void *context, const void *bytes, size_t size)
 /* Fills the rest of a header whose sequence and sizes are set: magic, version, time, steps and hashes. */
 static void complete_header(Writing *w, const TalusWorld *world)
 {
-    Header *header = &w->header;
+    TalusCheckpointHeader *header = &w->header;
     memcpy(header->magic, TALUS_CHECKPOINT_MAGIC, sizeof header->magic);
-    header->version = VERSION;
+    header->version = TALUS_CHECKPOINT_VERSION;
     header->header_size = sizeof *header;
     header->steps = talus_world_steps(world);
     header->time = talus_world_time(world);
     header->payload_hash = talus_hasher_end(&w->hash);
-    header->header_hash = hash_header(header);
+    header->header_hash = talus_checkpoint_hash_header(header);
 }
 
 /* Starts a checkpoint over the older file, or over the first if neither file has a valid header. */
@@ -380,9 +356,9 @@ static TalusStatus start_over_older(const TalusDir *dir, const char *note,
     TALUS_TRY(talus_manifest_pack(files ? files : &none, &listed, &size));
     const Pair pair = find_pair(dir);
     const uint64_t last = pair.sequence[pair.newest];
-    const Payload payload = {.note = note, .files = listed};
-    w->header = (Header){.sequence = last + 1, .note_size = strlen(note), .files_size = size};
-    const TalusStatus status = start_file(&pair, last ? !pair.newest : 0, &payload, w);
+    w->header = (TalusCheckpointHeader){
+        .sequence = last + 1, .note_size = strlen(note), .files_size = size};
+    const TalusStatus status = start_file(&pair, last ? !pair.newest : 0, note, listed, w);
     talus_release(listed);
     return status;
 }

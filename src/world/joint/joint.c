@@ -186,13 +186,17 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
     return TALUS_OK;
 }
 
-/* Checks kind, length, bodies, limits, motor and spring, and that axes and sides are unit vectors. */
-TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint)
+TalusStatus talus_joint_check_bodies(const TalusWorld *world, const TalusJoint *joint)
+{
+    return check_bodies(world, joint->def.name, &joint->def);
+}
+
+/* Checks kind, length, limits, motor and spring, and that axes and sides are unit vectors. */
+TalusStatus talus_joint_check_loaded(const TalusJoint *joint)
 {
     const TalusJointDef *def = &joint->def;
     if ((unsigned)def->kind >= TALUS_JOINT_KINDS || !(joint->length > 0.0))
         return talus_reject("there is no such joint");
-    TALUS_TRY(check_bodies(world, def->name, def));
     TALUS_TRY(check_limits(def->name, def));
     TALUS_TRY(check_motor(def->name, def->kind, &def->motor));
     TALUS_TRY(check_spring(def->name, def));

@@ -122,8 +122,9 @@ static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *
 }
 
 /* ---- joint.c ---- */
-/* Checks a joint that was read from a saved state. */
-TalusStatus talus_joint_check_loaded(const TalusWorld *world, const TalusJoint *joint);
+/* Check a joint that was read from a saved state: itself; its bodies, found as by talus_joint_lives. */
+TalusStatus talus_joint_check_loaded(const TalusJoint *joint);
+TalusStatus talus_joint_check_bodies(const TalusWorld *world, const TalusJoint *joint);
 void talus_joints_clear(TalusWorld *world);
 /* Copy warm_start of all joints to warm_start_backup, and back. No joint may be added or removed in between. */
 TalusStatus talus_joints_snapshot(TalusWorld *world);

@@ -628,18 +628,21 @@ TalusStatus talus_ranks_send_in_order(TalusWorld *world, uint64_t *first)
     return status;
 }
 
-TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner)
+TalusStatus talus_ranks_deal_in_turn(TalusWorld *world, bool whole)
 {
     Deal d = make_deal(world);
+    const uint64_t created = world->bodies.counts.created;
     TALUS_TRY(talus_comm_agree(d.ranks->comm, talus_ranks_download(world)));
     TalusStatus status = talus_comm_agree(d.ranks->comm, open_deal(&d));
     for (int k = 0; status == TALUS_OK && k < d.blocks; k++)
-        d.block[k].owner = owner(d.number[k], d.size);
-    TALUS_THEN(status, send_parcels(&d, d.rank));
+        d.block[k].owner = talus_owner_in_turn(d.number[k], d.size);
+    TALUS_THEN(status, send_parcels(&d, whole ? d.rank : -1));
     close_deal(&d);
     TALUS_TRY(status);
     status = talus_comm_agree(d.ranks->comm, talus_ranks_take_all(world, &d.ranks->inbox));
     talus_ranks_release_messages(d.ranks);
+    if (status == TALUS_OK && created > 0)
+        (void)talus_ranks_owner_of_new(world, created);
     return status;
 }
 

@@ -37,23 +37,27 @@ static int find_pair(const TalusRanks *ranks, const TalusExclusion *pair, bool *
     return low;
 }
 
-TalusStatus talus_ranks_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
+TalusStatus talus_ranks_add_exclusion(TalusRanks *ranks, TalusExclusion pair)
 {
-    TalusRanks *ranks = &world->ranks;
-    const TalusExclusion pair = pair_of(a, b);
     const size_t count = (size_t)ranks->exclusions;
     bool there;
     const int at = find_pair(ranks, &pair, &there);
-    TALUS_TRY(talus_comm_agree(ranks->comm,
-                               TALUS_GROW(ranks->exclusion, count + 1, count, "excluded pairs")));
-    if (!there) {
-        memmove(ranks->exclusion + at + 1, ranks->exclusion + at,
-                (count - (size_t)at) * sizeof pair);
-        ranks->exclusion[at] = pair;
-        ranks->exclusions++;
+    if (there) {
+        ranks->exclusion[at].count += pair.count;
+        return TALUS_OK;
     }
-    ranks->exclusion[at].count++;
+    TALUS_TRY(TALUS_GROW(ranks->exclusion, count + 1, count, "excluded pairs"));
+    memmove(ranks->exclusion + at + 1, ranks->exclusion + at, (count - (size_t)at) * sizeof pair);
+    ranks->exclusion[at] = pair;
+    ranks->exclusions++;
     return TALUS_OK;
+}
+
+TalusStatus talus_ranks_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
+{
+    TalusExclusion pair = pair_of(a, b);
+    pair.count = 1;
+    return talus_comm_agree(world->ranks.comm, talus_ranks_add_exclusion(&world->ranks, pair));
 }
 
 void talus_ranks_include(TalusWorld *world, TalusBodyId a, TalusBodyId b)

@@ -58,7 +58,7 @@ int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number)
     const uint64_t block = talus_number_block(number);
     if (block != ranks->newest.block || number == 1) {
         ranks->newest.block = block;
-        ranks->newest.owner = (int)(block % (uint64_t)talus_comm_size(ranks->comm));
+        ranks->newest.owner = talus_owner_in_turn(block, talus_comm_size(ranks->comm));
     }
     return ranks->newest.owner;
 }

@@ -150,6 +150,12 @@ static inline uint64_t talus_number_block(uint64_t number)
     return (number - 1) / BODY_GRAIN;
 }
 
+/* Returns the rank to which a block is dealt in turn. */
+static inline int talus_owner_in_turn(uint64_t block, int ranks)
+{
+    return (int)(block % (uint64_t)ranks);
+}
+
 /* Returns the rank that owns the new body with this number; numbers come in ascending order. */
 int talus_ranks_owner_of_new(TalusWorld *world, uint64_t number);
 
@@ -189,6 +195,8 @@ TalusStatus talus_ranks_copy_references(const TalusWorld *part, TalusWorld *whol
 void talus_ranks_drop_impulses(TalusWorld *world, TalusBodyId id);
 
 /* ---- exclude.c ---- */
+/* Adds exclusions of a pair, whose count is above 0, without other ranks, which do the same. */
+TalusStatus talus_ranks_add_exclusion(TalusRanks *ranks, TalusExclusion pair);
 /* Add and remove an exclusion of two bodies from collision; all ranks call these together. */
 TalusStatus talus_ranks_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 void talus_ranks_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
@@ -204,16 +212,15 @@ TalusStatus talus_ranks_balance(TalusWorld *world);
 void talus_ranks_begin_work(TalusWorld *world);
 void talus_ranks_end_work(TalusWorld *world);
 
-/* Returns the rank that is to own a block of numbers. */
-typedef int TalusOwnerFn(uint64_t block, int ranks);
 /* Sends the bodies of this rank's world and their contacts to rank 0, in whose ranks.inbox they arrive. The world keeps
  * them. */
 TalusStatus talus_ranks_send_all(TalusWorld *world);
 /* Sends copies of all bodies, and each contact with its first body, so that rank r gets the r-th piece of the blocks by
  * ascending numbers, in ranks.inbox. first: [ranks], the first block of each piece. */
 TalusStatus talus_ranks_send_in_order(TalusWorld *world, uint64_t *first);
-/* Every rank has all bodies: keeps those that it is to own, owner(number of the block, number of ranks). */
-TalusStatus talus_ranks_keep_own(TalusWorld *world, TalusOwnerFn *owner);
+/* After loading: deals blocks in turn, until talus_ranks_balance deals them by space. whole: every rank has all bodies and
+ * keeps its own; else each has a piece of them. */
+TalusStatus talus_ranks_deal_in_turn(TalusWorld *world, bool whole);
 /* Makes the bodies of the inbox, of another world if need be, those of `world`, and keeps their contacts in
  * world->ranks.contact. */
 TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox);

@@ -38,7 +38,7 @@ static TalusStatus copy_drives(const TalusWorld *from, TalusWorld *to)
         TalusDrive drive = from->drive[i];
         drive.slot = talus_slot_of(to, (TalusBodyId){drive.body});
         if (drive.slot >= 0)
-            TALUS_TRY(talus_drive_add_loaded(to, &drive));
+            TALUS_TRY(talus_drive_add_loaded(to, &drive, to->bodies.shape[drive.slot]));
     }
     return TALUS_OK;
 }

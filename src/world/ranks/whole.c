@@ -8,12 +8,6 @@
 
 /* ---- from a whole to parts ---- */
 
-/* Blocks are dealt in turn, until talus_ranks_balance deals them by space. */
-static int owner_in_turn(uint64_t block, int ranks)
-{
-    return (int)(block % (uint64_t)ranks);
-}
-
 TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm)
 {
     TalusRanks *ranks = &world->ranks;
@@ -26,13 +20,7 @@ TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm)
         return TALUS_OK;
     TALUS_TRY(talus_ranks_divide_references(world));
     ranks->list.own = world->bodies.counts.slots;
-    const int64_t all = world->bodies.counts.living;
-    /* every rank has all bodies, and sends itself its own */
-    TALUS_TRY(talus_ranks_keep_own(world, owner_in_turn));
-    ranks->elsewhere = all - world->bodies.counts.living;
-    if (world->bodies.counts.created > 0)
-        (void)talus_ranks_owner_of_new(world, world->bodies.counts.created);
-    return TALUS_OK;
+    return talus_ranks_deal_in_turn(world, true);
 }
 
 /* ---- from parts to a whole ---- */

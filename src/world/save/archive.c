@@ -56,22 +56,95 @@ static void save_bytes(TalusArchive *a, const void *data, size_t size)
     }
 }
 
+/* ---- loading ---- */
+
+bool talus_archive_agree(TalusArchive *a)
+{
+    if (!a->ended) {
+        a->status = talus_comm_agree(a->comm, a->status);
+        a->ended = a->status != TALUS_OK;
+    }
+    return !a->ended;
+}
+
+/* Fills the buffer of all ranks, when all bytes in it have been read. */
+static void refill(TalusArchive *a)
+{
+    const size_t size = a->left < TALUS_ARCHIVE_BUFFER ? a->left : TALUS_ARCHIVE_BUFFER;
+    if (talus_comm_rank(a->comm) == 0)
+        a->status = a->source->get(a->source->context, a->buffer, size);
+    if (!talus_archive_agree(a))
+        return;
+    a->status = talus_comm_broadcast(a->comm, 0, a->buffer, size);
+    a->used = 0;
+    a->filled = size;
+    a->left -= size;
+}
+
+/* Copies bytes from the buffer, at most `size`; returns their number. */
+static size_t take_buffered(TalusArchive *a, void *data, size_t size)
+{
+    const size_t held = a->filled - a->used, part = size < held ? size : held;
+    if (part > 0)
+        memcpy(data, a->buffer + a->used, part);
+    a->used += part;
+    return part;
+}
+
+static void load_bytes(TalusArchive *a, void *data, size_t size)
+{
+    unsigned char *to = data;
+    size_t done = 0;
+    if (a->status == TALUS_OK && size > a->size - a->offset)
+        talus_archive_refuse(a, "the bytes end too early");
+    while (a->status == TALUS_OK && done < size) {
+        if (a->used == a->filled)
+            refill(a);
+        if (a->status == TALUS_OK)
+            done += take_buffered(a, to + done, size - done);
+    }
+    a->offset += done;
+    if (a->status == TALUS_OK && talus_comm_rank(a->comm) == 0)
+        talus_hasher_add(&a->hash, data, size);
+    else if (a->status != TALUS_OK && size > 0)
+        memset(data, 0, size);
+}
+
+/* On rank 0: items come from the buffer, then from the source, past the buffer. */
+static TalusStatus get_items(void *context, void *bytes, size_t size)
+{
+    TalusArchive *a = context;
+    const size_t held = take_buffered(a, bytes, size);
+    if (size > held)
+        TALUS_TRY(a->source->get(a->source->context, (char *)bytes + held, size - held));
+    talus_hasher_add(&a->hash, bytes, size);
+    return TALUS_OK;
+}
+
+void talus_archive_spread(TalusArchive *a, int64_t count, int64_t rows, size_t element,
+                          TalusTakeFn *take, void *context)
+{
+    const TalusByteSource items = {get_items, a};
+    const size_t size = (size_t)count * element, used = a->used, held = a->filled - a->used;
+    const size_t buffered = size < held ? size : held;
+    if (a->status == TALUS_OK && size > a->size - a->offset)
+        talus_archive_refuse(a, "the bytes end within an array");
+    if (!talus_archive_agree(a))
+        return;
+    a->offset += size;
+    a->status = talus_comm_spread(a->comm, count, rows, element, &items, take, context);
+    a->ended = a->status != TALUS_OK;
+    a->used = used + buffered; /* also on those ranks that have read nothing */
+    a->left -= size - buffered;
+}
+
+/* ---- both ---- */
+
 void talus_archive_bytes(TalusArchive *a, void *data, size_t size)
 {
-    if (a->loading) {
-        if (a->status == TALUS_OK && size > a->size - a->offset)
-            talus_archive_refuse(a, "the bytes end too early");
-        if (size == 0)
-            return;
-        if (a->status != TALUS_OK) {
-            memset(data, 0, size);
-            return;
-        }
-        memcpy(data, a->source + a->offset, size);
-        a->offset += size;
-        return;
-    }
-    if (a->status == TALUS_OK)
+    if (a->loading)
+        load_bytes(a, data, size);
+    else if (a->status == TALUS_OK)
         save_bytes(a, data, size);
 }
 

@@ -1,5 +1,8 @@
 /* world/save/archive.h - one description of the saved state for both directions.
  *
+ * Bytes go to a sink, or come from a source, through a small buffer: no archive has them all. When several ranks load, rank
+ * 0 reads and sends the buffer to all.
+ *
  * A transfer function names each value once; the archive writes the value when saving and reads it when loading. Errors
  * stick: after the first error transfers write nothing, reads give zeros and counts are 0. Callers need to check
  * `status` only before they use loaded values. Bytes are little-endian. */
@@ -12,22 +15,31 @@
 #include <talus/math.h>
 
 struct TalusRows;
+struct TalusLoaded;
 
 typedef struct TalusArchive {
     bool loading;
     uint32_t version; /* of the format */
     TalusStatus status;
-    const unsigned char *source; /* loading: the bytes to read */
-    /* offset: bytes read or written so far. size: loading only, the bytes that may be read; save.c leaves out the
+    /* offset: bytes read or written so far. size: loading only, the bytes that may be read; load.c leaves out the
      * hash */
     size_t offset, size;
+    TalusHasher hash; /* of the bytes so far; loading: on rank 0 alone */
+    /* [TALUS_ARCHIVE_BUFFER]: bytes on their way to the sink or from the source. used: those that wait, or that have been
+     * read */
+    unsigned char *buffer;
+    size_t used;
     /* saving: */
     const struct TalusRows *rows; /* the bodies, in order */
     const TalusByteSink *sink;    /* gets the bytes; NULL: they are counted alone */
     bool counting;                /* the bytes are counted, on all ranks */
-    TalusHasher hash;             /* of the bytes so far */
-    unsigned char *buffer; /* [TALUS_ARCHIVE_BUFFER], of which the first `used` wait for the sink */
-    size_t used;
+    /* loading: */
+    TalusComm *comm;               /* of the ranks that load together; NULL: one */
+    const TalusByteSource *source; /* of rank 0 */
+    struct TalusLoaded *loaded;    /* what this rank has loaded (loaded.h) */
+    size_t filled;                 /* bytes in the buffer, the same on all ranks */
+    size_t left;                   /* bytes of the source behind those */
+    bool ended;                    /* all ranks know that one has failed */
 } TalusArchive;
 
 enum { TALUS_ARCHIVE_BUFFER = 1 << 16 };
@@ -75,6 +87,15 @@ void talus_archive_count(TalusArchive *archive, int *count, size_t element);
 /* Transfers a flag, whether `array` is not NULL, and then its elements. Saving returns `array`; loading ignores it and
  * returns an allocated copy, which the caller releases (talus_release), or NULL. */
 void *talus_archive_array(TalusArchive *archive, const void *array, int count, size_t element);
+
+/* Loading: ends at a failure of any rank. True if none has failed. Ranks read the same bytes and so make the same calls, but
+ * a rank that fails makes no more: what it calls next, at last talus_archive_end, tells the others, in whatever call. */
+bool talus_archive_agree(TalusArchive *archive);
+
+/* Loads `count` items of `element` bytes each, the first of `rows`, of which each rank takes those in its even piece of the
+ * rows. All ranks call this together. */
+void talus_archive_spread(TalusArchive *archive, int64_t count, int64_t rows, size_t element,
+                          TalusTakeFn *take, void *context);
 
 /* Saves items of all ranks, of `element` bytes each, in the order of ranks; all ranks call this together. */
 void talus_archive_span(TalusArchive *archive, TalusSpan span, size_t element, TalusFillFn *fill,

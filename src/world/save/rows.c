@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "comm/line.h"
+#include "comm/questions.h"
 #include "world/ids.h"
 
 #include <stdlib.h>
@@ -88,116 +89,39 @@ static TalusPlace place_here(const TalusRows *rows, uint64_t id)
                         .sphere = talus_slot_is_sphere(w, slot)};
 }
 
-/* Questions to all ranks: sorted numbers, each once, by the ranks that have their rows. */
-typedef struct Questions {
-    uint64_t *id;
-    int64_t count;
-    TalusPlace *answer; /* [count] */
-    TalusMessage *message;
-    int messages;
-    TalusInbox inbox;
-} Questions;
-
-static int compare_numbers(const void *a, const void *b)
+static void answer_place(const void *context, uint64_t id, void *out)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
+    const TalusPlace place = place_here(context, id);
+    memcpy(out, &place, sizeof place);
 }
 
-/* Sorts the numbers and leaves out repeated ones and 0, no body. */
-static int64_t sort_numbers(uint64_t *id, int64_t count)
+static int find_rank(const void *context, uint64_t id)
 {
-    int64_t kept = 0;
-    if (count > 0)
-        qsort(id, (size_t)count, sizeof *id, compare_numbers);
-    for (int64_t k = 0; k < count; k++)
-        if (id[k] != 0 && (kept == 0 || id[k] != id[kept - 1]))
-            id[kept++] = id[k];
-    return kept;
+    const TalusRows *rows = context;
+    return talus_line_find_piece(rows->first, talus_comm_size(rows->comm), talus_number_block(id));
 }
 
-/* Makes a message for each rank that is asked. */
-static TalusStatus address_questions(const TalusRows *rows, Questions *q)
+/* Finds the rows of `count` bodies, whose numbers it takes over; all ranks call this together. */
+static TalusStatus find_places(const TalusRows *rows, uint64_t *id, int64_t count,
+                               TalusQuestions *q)
 {
-    const int size = talus_comm_size(rows->comm);
-    TALUS_TRY(TALUS_ALLOC(q->message, (size_t)size, "messages"));
-    TALUS_TRY(TALUS_ALLOC(q->answer, (size_t)q->count + 1, "saved state"));
-    for (int64_t k = 0; k < q->count; k++) {
-        const int rank = talus_line_find_piece(rows->first, size, talus_number_block(q->id[k]));
-        if (q->messages == 0 || q->message[q->messages - 1].rank != rank)
-            q->message[q->messages++] = (TalusMessage){.data = &q->id[k], .rank = rank};
-        q->message[q->messages - 1].bytes += sizeof *q->id;
-    }
-    return TALUS_OK;
-}
-
-/* Writes the answers to the questions of the inbox to *out, which the caller releases, and addresses them to those who have
- * asked. */
-static TalusStatus answer_questions(const TalusRows *rows, Questions *q, TalusPlace **out)
-{
-    size_t asked = 0;
-    for (int m = 0; m < q->inbox.count; m++)
-        asked += q->inbox.message[m].bytes / sizeof *q->id;
-    TALUS_TRY(TALUS_ALLOC(*out, asked + 1, "saved state"));
-    TalusPlace *at = *out;
-    for (int m = 0; m < q->inbox.count; m++) {
-        const TalusMessage *from = &q->inbox.message[m];
-        const size_t count = from->bytes / sizeof *q->id;
-        q->message[m] = (TalusMessage){at, count * sizeof *at, from->rank};
-        for (size_t k = 0; k < count; k++)
-            *at++ = place_here(rows, ((const uint64_t *)from->data)[k]);
-    }
-    q->messages = q->inbox.count;
-    return TALUS_OK;
-}
-
-/* Brings the answers, by ascending numbers, since pieces ascend with ranks. */
-static TalusStatus ask_ranks(const TalusRows *rows, Questions *q)
-{
-    TalusPlace *answer = NULL;
-    TALUS_TRY(talus_comm_agree(rows->comm, address_questions(rows, q)));
-    TALUS_TRY(talus_comm_route(rows->comm, q->message, q->messages, &q->inbox));
-    TalusStatus status = talus_comm_agree(rows->comm, answer_questions(rows, q, &answer));
-    TALUS_THEN(status, talus_comm_route(rows->comm, q->message, q->messages, &q->inbox));
-    TalusPlace *at = q->answer;
-    for (int m = 0; status == TALUS_OK && m < q->inbox.count; m++) {
-        memcpy(at, q->inbox.message[m].data, q->inbox.message[m].bytes);
-        at += q->inbox.message[m].bytes / sizeof *at;
-    }
-    talus_release(answer);
-    return status;
-}
-
-/* Finds the rows of `count` bodies, whose numbers it sorts; all ranks call this together. */
-static TalusStatus find_places(const TalusRows *rows, uint64_t *id, int64_t count, Questions *q)
-{
-    q->id = id;
-    q->count = sort_numbers(id, count);
-    if (rows->comm)
-        return ask_ranks(rows, q);
-    TALUS_TRY(TALUS_ALLOC(q->answer, (size_t)q->count + 1, "saved state"));
-    for (int64_t k = 0; k < q->count; k++)
-        q->answer[k] = place_here(rows, id[k]);
-    return TALUS_OK;
-}
-
-static void release_questions(Questions *q)
-{
-    TALUS_RELEASE(q->id, q->answer, q->message);
-    talus_inbox_clear(&q->inbox);
+    const TalusAnswerer of = {.find_rank = rows->comm ? find_rank : NULL,
+                              .answer = answer_place,
+                              .context = rows,
+                              .bytes = sizeof(TalusPlace)};
+    return talus_questions_ask(q, rows->comm, &of, id, count);
 }
 
 /* Returns the place of a body that was asked for. */
-static TalusPlace get_place(const Questions *q, uint64_t id)
+static TalusPlace get_place(const TalusQuestions *q, uint64_t id)
 {
-    const uint64_t *at =
-        q->count > 0 ? bsearch(&id, q->id, (size_t)q->count, sizeof id, compare_numbers) : NULL;
-    return at ? q->answer[at - q->id] : (TalusPlace){.row = -1};
+    const TalusPlace *place = talus_questions_get(q, id);
+    return place ? *place : (TalusPlace){.row = -1};
 }
 
 /* ---- contacts, on several ranks ---- */
 
-/* True if the contact can match one of the next step, as in save_contacts.c. */
+/* True if the contact can match one of the next step (save_contacts.c). */
 static bool is_saved(const TalusRows *rows, const TalusContactRecord *c, TalusPlace b)
 {
     const TalusWorld *w = rows->world;
@@ -206,11 +130,7 @@ static bool is_saved(const TalusRows *rows, const TalusContactRecord *c, TalusPl
     if (a < 0 || b.row < 0 || c->a > detected || c->b > detected ||
         !talus_slot_is_free(&w->bodies, a))
         return false;
-    const bool sphere = talus_slot_is_sphere(w, a);
-    if (c->run == 0)
-        return b.mobility == TALUS_MOBILITY_FREE && sphere && b.sphere;
-    return c->run == 1 ? b.mobility == TALUS_MOBILITY_FIXED && sphere
-                       : b.mobility != TALUS_MOBILITY_FIXED || !sphere;
+    return talus_run_fits(c->run, talus_slot_is_sphere(w, a), b.sphere, b.mobility);
 }
 
 static TalusStatus list_second_bodies(const TalusRows *rows, uint64_t **id)
@@ -223,7 +143,7 @@ static TalusStatus list_second_bodies(const TalusRows *rows, uint64_t **id)
 }
 
 /* Keeps the contacts that are saved, with the rows of their second bodies. */
-static void keep_saved_contacts(TalusRows *rows, const Questions *q)
+static void keep_saved_contacts(TalusRows *rows, const TalusQuestions *q)
 {
     TalusRanks *ranks = &rows->world->ranks;
     int64_t kept = 0;
@@ -241,7 +161,7 @@ static void keep_saved_contacts(TalusRows *rows, const Questions *q)
 
 static TalusStatus find_contacts(TalusRows *rows)
 {
-    Questions q = {0};
+    TalusQuestions q = {0};
     uint64_t *id = NULL;
     TalusStatus status = list_second_bodies(rows, &id);
     TALUS_THEN(status, TALUS_ALLOC(rows->second, (size_t)rows->world->ranks.contacts + 1,
@@ -254,7 +174,7 @@ static TalusStatus find_contacts(TalusRows *rows)
     status = find_places(rows, id, rows->world->ranks.contacts, &q);
     if (status == TALUS_OK)
         keep_saved_contacts(rows, &q);
-    release_questions(&q);
+    talus_questions_close(&q);
     TALUS_TRY(status);
     TALUS_TRY(talus_comm_find_spans(rows->comm, rows->run, 3));
     const int64_t all = rows->run[0].all + rows->run[1].all + rows->run[2].all;
@@ -288,7 +208,7 @@ static TalusStatus name_islands_by_slots(TalusRows *rows)
 static TalusStatus name_islands_by_numbers(TalusRows *rows)
 {
     const TalusWorld *w = rows->world;
-    Questions q = {0};
+    TalusQuestions q = {0};
     uint64_t *id;
     TALUS_TRY(talus_comm_agree(rows->comm,
                                TALUS_ALLOC(id, (size_t)rows->bodies.count + 1, "sleeping bodies")));
@@ -300,7 +220,7 @@ static TalusStatus name_islands_by_numbers(TalusRows *rows)
         rows->island[k] =
             (int32_t)(asleep ? get_place(&q, w->sleep.label[k]).row : rows->bodies.before + k);
     }
-    release_questions(&q);
+    talus_questions_close(&q);
     return status;
 }
 
@@ -358,7 +278,7 @@ static int compare_excluded(const void *a, const void *b)
 
 /* Writes the pairs whose bodies both live. */
 static void place_exclusions(TalusRows *rows, const TalusWorld *world, int pairs,
-                             const Questions *q)
+                             const TalusQuestions *q)
 {
     for (int i = 0; i < pairs; i++) {
         TalusExclusion pair;
@@ -379,7 +299,7 @@ static TalusStatus find_references(TalusRows *rows, const TalusWorld *world)
     const int drives = asks ? world->drives : 0;
     const int listed = rows->comm ? world->ranks.exclusions : world->filters.count;
     const int pairs = asks ? listed : 0;
-    Questions q = {0};
+    TalusQuestions q = {0};
     uint64_t *id = NULL;
     int64_t count = 0;
     TalusStatus status = TALUS_ALLOC(id, (size_t)drives + 2 * (size_t)pairs + 1, "saved state");
@@ -404,7 +324,7 @@ static TalusStatus find_references(TalusRows *rows, const TalusWorld *world)
             rows->drive[i] = (int32_t)get_place(&q, world->drive[i].body).row;
         place_exclusions(rows, world, pairs, &q);
     }
-    release_questions(&q);
+    talus_questions_close(&q);
     return status;
 }
 

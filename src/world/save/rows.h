@@ -61,4 +61,14 @@ static inline int talus_rows_of_slot(const TalusRows *rows, int slot)
     return rows->row ? rows->row[slot] : slot;
 }
 
+/* True if a contact is in the run of the contact list, 0 sphere-sphere, 1 sphere-fixed, 2 general, that its bodies ask for. A
+ * body may have become fixed, driven or asleep after detection. sphere_a, sphere_b: their shapes; mobility: of body b. */
+static inline bool talus_run_fits(int run, bool sphere_a, bool sphere_b, uint8_t mobility)
+{
+    if (run == 0)
+        return mobility == TALUS_MOBILITY_FREE && sphere_a && sphere_b;
+    return run == 1 ? mobility == TALUS_MOBILITY_FIXED && sphere_a
+                    : mobility != TALUS_MOBILITY_FIXED || !sphere_a;
+}
+
 #endif

@@ -1,22 +1,20 @@
-/* world/save/save.c - the whole state of a world as bytes, and back.
+/* world/save/save.c - the whole state of a world as bytes: what a state has, in order, and saving.
  *
  *     "TALUSWLD"  version u32  0 u32  size u64    header; the size counts every byte
  *     def, counters, shapes, materials, bodies, groups, exclusions, forces, drives, sleep, joints, probes, sinks,
  *     emitters, delayed bodies, contacts, solver state    each by one function, here or in save_*.c
  *     hash u64                                    over all bytes before
  *
- * A loaded world continues bitwise as the saved world would have, on the same backend. Loading trusts nothing: the hash
- * detects accidental damage, and every count, index and number is checked as well, so that forged bytes with a valid
- * hash do no harm either. A refusal gives TALUS_ERR_FORMAT with the offset. */
+ * Loading (load.c) trusts nothing: every count, index and number is checked here. A refusal gives TALUS_ERR_FORMAT with the
+ * offset. */
 #include "world/save/save.h"
 #include "world/ids.h"
-#include "world/save/change.h"
+#include "world/save/loaded.h"
 #include "world/state.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "backend/backend.h"
 #include "base/hash.h"
 
 /* Versions of the format that are read; NEWEST is written. Macros, because a message quotes them. */
@@ -24,7 +22,6 @@
 #define NEWEST 12
 #define TEXT_OF(x) #x
 #define TEXT(macro) TEXT_OF(macro)
-enum { HEADER_BYTES = 24 };
 static const char file_magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
 
 /* ---- def and counters ---- */
@@ -36,7 +33,7 @@ static void transfer_model(TalusArchive *a, TalusFrictionModel *model)
     TALUS_ARCHIVE_I32(a, &model->sides);
 }
 
-static void transfer_world_def(TalusArchive *a, TalusWorldDef *def, char **solver, char **backend)
+void talus_archive_def(TalusArchive *a, TalusWorldDef *def, char **solver, char **backend)
 {
     TALUS_ARCHIVE_VEC3(a, &def->gravity);
     TALUS_ARCHIVE_F64(a, &def->step, &def->tolerance, &def->reference_speed);
@@ -188,29 +185,6 @@ static void check_loaded_bodies(TalusArchive *a, TalusWorld *world)
     TALUS_ARCHIVE_CALL(a, talus_ids_index_loaded(b));
 }
 
-/* Version 5 has, instead of the id, the number of bodies that the slot has had (talus_id_from_generation). */
-static void load_generations(TalusArchive *a, TalusBodies *b, int slots)
-{
-    for (int i = 0; i < slots; i++) {
-        uint32_t generation;
-        talus_archive_u32(a, &generation);
-        b->id[i] = talus_id_from_generation((uint32_t)i, generation);
-        b->counts.created = b->id[i] > b->counts.created ? b->id[i] : b->counts.created;
-    }
-}
-
-/* Up to version 11 there were no copies, and a group was one byte, below TALUS_GROUPS. */
-static void load_short_groups(TalusArchive *a, TalusBodies *b, int slots)
-{
-    for (int i = 0; i < slots; i++) {
-        uint8_t group = 0;
-        talus_archive_bytes(a, &group, 1);
-        if (group >= TALUS_GROUPS)
-            talus_archive_refuse(a, "a body's data contradict each other");
-        b->group[i] = group;
-    }
-}
-
 /* An array of bodies to be saved. */
 typedef struct SavedField {
     const TalusRows *rows;
@@ -239,36 +213,91 @@ static void save_bodies(TalusArchive *a)
                            &(SavedField){a->rows, f});
 }
 
-/* Loads the array talus_body_fields[field] of all slots; older versions have other ids and groups. */
-static void load_field(TalusArchive *a, TalusBodies *b, int field, int slots)
+/* An array of bodies that is loaded. */
+typedef struct LoadedField {
+    TalusArchive *archive;
+    TalusBodies *bodies;
+    char *array;
+    size_t element;
+} LoadedField;
+
+static TalusStatus take_field(void *context, int64_t first, int64_t count, const void *items)
 {
-    void *array = talus_body_array(b, field);
-    if (a->version == 5 && array == b->id)
-        load_generations(a, b, slots);
-    else if (a->version < 12 && array == b->group)
-        load_short_groups(a, b, slots);
-    else
-        talus_archive_bytes(a, array, (size_t)slots * talus_body_fields[field].element);
+    const LoadedField *field = context;
+    memcpy(field->array + (size_t)first * field->element, items, (size_t)count * field->element);
+    return TALUS_OK;
 }
 
-/* Loads the arrays of all slots; those that earlier versions have saved may be dead. */
+/* Version 5 has, instead of the id, the number of bodies that the slot has had (talus_id_from_generation). */
+static TalusStatus take_generations(void *context, int64_t first, int64_t count, const void *items)
+{
+    const LoadedField *field = context;
+    TalusBodies *b = field->bodies;
+    const uint32_t *generation = items;
+    const int64_t row = field->archive->loaded->rows.before + first;
+    for (int64_t k = 0; k < count; k++) {
+        const uint64_t id = talus_id_from_generation((uint32_t)(row + k), generation[k]);
+        b->id[first + k] = id;
+        b->counts.created = id > b->counts.created ? id : b->counts.created;
+    }
+    return TALUS_OK;
+}
+
+/* Up to version 11 there were no copies, and a group was one byte, below TALUS_GROUPS. */
+static TalusStatus take_short_groups(void *context, int64_t first, int64_t count, const void *items)
+{
+    const LoadedField *field = context;
+    const uint8_t *group = items;
+    for (int64_t k = 0; k < count; k++) {
+        if (group[k] >= TALUS_GROUPS)
+            talus_archive_refuse(field->archive, "a body's data contradict each other");
+        field->bodies->group[first + k] = group[k];
+    }
+    return field->archive->status;
+}
+
+/* Loads the array talus_body_fields[field] of all slots; older versions have other ids and groups. */
+static void load_field(TalusArchive *a, TalusBodies *b, int field)
+{
+    const int64_t rows = a->loaded->rows.all;
+    LoadedField of = {a, b, talus_body_array(b, field), talus_body_fields[field].element};
+    if (a->version == 5 && (void *)of.array == b->id)
+        talus_archive_spread(a, rows, rows, sizeof(uint32_t), take_generations, &of);
+    else if (a->version < 12 && (void *)of.array == b->group)
+        talus_archive_spread(a, rows, rows, sizeof(uint8_t), take_short_groups, &of);
+    else
+        talus_archive_spread(a, rows, rows, of.element, take_field, &of);
+}
+
+/* Of several ranks each has found the largest id of its piece. */
+static void share_created(TalusArchive *a, TalusBodies *b)
+{
+    double created = (double)b->counts.created; /* exact, as far as ids are in range */
+    if (a->version > 5 || !talus_archive_agree(a))
+        return;
+    talus_comm_find_maxima(a->comm, &created, 1);
+    b->counts.created = created >= 0.0 ? (uint64_t)created : 0; /* NaN: a rank has failed */
+}
+
+/* Loads the arrays of this rank's slots; those that earlier versions have saved may be dead. */
 static void load_bodies(TalusArchive *a, TalusWorld *world)
 {
     TalusBodies *b = &world->bodies;
+    TalusLoaded *l = a->loaded;
     int slots = 0;
     talus_archive_count(a, &slots, 140);
     if (a->version > 5)
         talus_archive_u64(a, &b->counts.created);
     if (b->counts.created >= TALUS_ID_LIMIT)
         talus_archive_refuse(a, "the ids of bodies are out of range");
-    TALUS_ARCHIVE_CALL(a, talus_bodies_reserve(b, (size_t)slots));
-    if (a->status != TALUS_OK)
-        return;
+    l->rows = talus_even_span(slots, talus_comm_size(a->comm), talus_comm_rank(a->comm));
+    TALUS_ARCHIVE_CALL(a, talus_bodies_reserve(b, (size_t)l->rows.count));
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
-        load_field(a, b, f, slots);
+        load_field(a, b, f);
+    share_created(a, b);
     if (a->status != TALUS_OK)
         return;
-    b->counts.slots = slots;
+    b->counts.slots = (int)l->rows.count;
     b->counts.detected = b->counts.created; /* saved contacts are of saved bodies */
     check_loaded_bodies(a, world);
 }
@@ -428,9 +457,7 @@ static void transfer_solver(TalusArchive *a, TalusWorld *world, bool discard)
 
 /* ---- everything ---- */
 
-/* Transfers everything but header and def. changed: loading with other settings; the solver's state is then
- * discarded. */
-static void transfer_world(TalusArchive *a, TalusWorld *world, bool changed)
+void talus_archive_world(TalusArchive *a, TalusWorld *world, bool changed)
 {
     transfer_counters(a, world);
     talus_archive_list(a, world, world->shapes, 48, talus_archive_shape);
@@ -446,8 +473,7 @@ static void transfer_world(TalusArchive *a, TalusWorld *world, bool changed)
     transfer_solver(a, world, changed);
 }
 
-/* Transfers magic, version and the size of the state in bytes, hash included; refuses other magic or versions. */
-static void transfer_header(TalusArchive *a, uint64_t *size)
+void talus_archive_header(TalusArchive *a, uint64_t *size)
 {
     uint32_t zero = 0;
     char text[sizeof file_magic];
@@ -470,9 +496,9 @@ static void transfer_header(TalusArchive *a, uint64_t *size)
 /* Saves everything but the hash. total: the size, hash included. */
 static void save_content(TalusArchive *a, TalusWorld *world, uint64_t total)
 {
-    transfer_header(a, &total);
-    transfer_world_def(a, &world->def, &world->solver_spec, &world->backend_name);
-    transfer_world(a, world, false);
+    talus_archive_header(a, &total);
+    talus_archive_def(a, &world->def, &world->solver_spec, &world->backend_name);
+    talus_archive_world(a, world, false);
 }
 
 /* Sets *total to the size of the state, on rank 0. */
@@ -580,128 +606,4 @@ TalusStatus talus_world_save_without_bodies(const TalusWorld *world, void **byte
     empty.joints.count = 0;
     empty.ranks = (TalusRanks){0};
     return save_to_memory(&empty, bytes, size);
-}
-
-/* Loads the header and checks magic, version, length and hash; sets a->size to the bytes before the hash. */
-static void check_header(TalusArchive *a, size_t size)
-{
-    uint64_t stated, hash;
-    transfer_header(a, &stated);
-    if (stated != size || size < HEADER_BYTES + sizeof hash)
-        talus_archive_refuse(a, "the length differs from the one stated: cut off or joined");
-    if (a->status != TALUS_OK)
-        return;
-    memcpy(&hash, a->source + size - sizeof hash, sizeof hash);
-    if (hash != talus_hash(TALUS_HASH_SEED, a->source, size - sizeof hash))
-        talus_archive_refuse(a, "the hash does not match: the bytes are damaged");
-    a->size = size - sizeof hash;
-}
-
-/* True if some build has a backend of this name. */
-static bool is_known_backend(const char *name)
-{
-    for (int i = 0; i < talus_backend_count(); i++)
-        if (strcmp(talus_backend_row(i).name, name) == 0)
-            return true;
-    return false;
-}
-
-/* Separates failures of talus_world_create (`status`) that are no fault of the bytes: returns TALUS_ERR_UNSUPPORTED if
- * this build lacks the saved backend or solver, which other builds have, or the backend of the caller's choice. Returns
- * TALUS_OK otherwise; talus_archive_record then turns other failures, and a saved backend that no build has, into
- * TALUS_ERR_FORMAT. */
-static TalusStatus check_backend(TalusStatus status, const char *saved, const char *choice)
-{
-    if (status != TALUS_ERR_UNSUPPORTED || (!choice && !is_known_backend(saved)))
-        return TALUS_OK;
-    return choice || talus_backend_find(saved)
-               ? status
-               : talus_fail_around(status,
-                                   "saved on backend %s, which is not available here: %s; the "
-                                   "state can be loaded onto another backend",
-                                   saved, talus_error());
-}
-
-static void apply_changes(TalusWorldDef *def, const TalusWorldChanges *c)
-{
-    def->friction.law = c->law;
-    def->compliance = c->compliance;
-    def->elastic_overlap = c->elastic_overlap;
-    def->tolerance = c->tolerance;
-    def->step = c->step;
-    def->on_miss = c->on_miss;
-}
-
-/* After loading with another step length: makes the present time and step count the base from which time is counted,
- * because the steps so far had the saved length. */
-static void rebase_time(TalusWorld *world, double saved_step)
-{
-    world->base_time += (double)(world->steps - world->base_steps) * saved_step;
-    world->base_steps = world->steps;
-}
-
-/* Returns the compliance of the last step of a world saved before version 10, whose state does not have it. With a
- * tolerance of 0 its contacts were rigid. */
-static double last_compliance_of_old(const TalusWorld *world, const TalusWorldDef *saved)
-{
-    if (world->steps == 0)
-        return -1.0;
-    if (saved->compliance != TALUS_COMPLIANCE_AUTO)
-        return saved->compliance;
-    return saved->tolerance > 0.0 ? talus_auto_compliance(world, saved->tolerance) : 0.0;
-}
-
-/* Creates a world from the loaded def, with `choice` of a backend and `changes` if they are not NULL, and loads the
- * rest. After a failure, in a->status, the caller destroys the world. */
-static TalusWorld *load_world(TalusArchive *a, int threads, const char *choice,
-                              const TalusWorldChanges *changes)
-{
-    TalusWorldDef def = talus_world_def_default();
-    char *solver = NULL, *backend = NULL;
-    TalusWorld *world = NULL;
-    transfer_world_def(a, &def, &solver, &backend);
-    def.solver = solver;
-    def.backend = choice ? choice : backend;
-    def.threads = threads;
-    const TalusWorldDef saved = def;
-    if (changes)
-        apply_changes(&def, changes);
-    TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
-    if (a->status == TALUS_OK)
-        a->status = check_backend(status, backend, choice);
-    talus_archive_record(a, status);
-    if (a->status == TALUS_OK) {
-        transfer_world(a, world, changes != NULL);
-        if (changes)
-            rebase_time(world, saved.step);
-        world->mirror.bodies_dirty = world->mirror.contacts_dirty = true;
-    }
-    if (a->status == TALUS_OK && a->version < 10)
-        world->last_compliance = last_compliance_of_old(world, &saved);
-    if (a->status == TALUS_OK && a->offset != a->size)
-        talus_archive_refuse(a, "there are more bytes than expected");
-    TALUS_RELEASE(solver, backend);
-    return world;
-}
-
-TalusStatus talus_world_load_changed(const void *bytes, size_t size, int threads,
-                                     const char *backend, const TalusWorldChanges *changes,
-                                     TalusWorld **out)
-{
-    *out = NULL;
-    TalusArchive a = {.loading = true, .source = bytes, .size = size};
-    check_header(&a, size);
-    TalusWorld *world = a.status == TALUS_OK ? load_world(&a, threads, backend, changes) : NULL;
-    if (a.status != TALUS_OK) {
-        talus_world_destroy(world);
-        return a.status;
-    }
-    *out = world;
-    return TALUS_OK;
-}
-
-TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
-                             TalusWorld **out)
-{
-    return talus_world_load_changed(bytes, size, threads, backend, NULL, out);
 }

@@ -3,8 +3,11 @@
  *     lengths of the three runs, 3 i32
  *     per contact: TalusContact (48 bytes), impulse (24), and in the general run its arms (48) */
 #include "world/ids.h"
+#include "world/save/loaded.h"
 #include "world/save/save.h"
 #include "world/state.h"
+
+#include <string.h>
 
 _Static_assert(sizeof(TalusContact) == 48 && sizeof(TalusArms) == 48, "saved as they are");
 
@@ -17,12 +20,8 @@ static int contact_run(const TalusContactList *list, int i)
 /* True if the contact's bodies still fit its run; a body may have become fixed, driven or asleep after detection. */
 static bool fits_run(const TalusWorld *world, const TalusContact *c, int run)
 {
-    uint8_t other = world->bodies.mobility[c->b];
-    bool sphere = talus_slot_is_sphere(world, (int)c->a);
-    if (run == 0)
-        return other == TALUS_MOBILITY_FREE && sphere && talus_slot_is_sphere(world, (int)c->b);
-    return run == 1 ? other == TALUS_MOBILITY_FIXED && sphere
-                    : other != TALUS_MOBILITY_FIXED || !sphere;
+    return talus_run_fits(run, talus_slot_is_sphere(world, (int)c->a),
+                          talus_slot_is_sphere(world, (int)c->b), world->bodies.mobility[c->b]);
 }
 
 /* True if contact i is saved. Contacts that cannot match a contact of the next step are not: a body was removed, body a
@@ -175,27 +174,98 @@ static void load_contact(TalusArchive *a, TalusWorld *world, TalusContactList *l
         talus_archive_refuse(a, "contacts are out of order");
 }
 
-static void load_contacts(TalusArchive *a, TalusWorld *world)
+/* Loads the contacts of a whole world; the numbers of each run are in the list. */
+static void load_list(TalusArchive *a, TalusWorld *world, TalusContactList list)
 {
-    TalusContactList list = {0};
-    talus_archive_count(a, &list.sphere_sphere, 72);
-    talus_archive_count(a, &list.sphere_fixed, 72);
-    talus_archive_count(a, &list.general, 120);
-    int64_t count = (int64_t)list.sphere_sphere + list.sphere_fixed + list.general;
-    if (count > INT32_MAX)
-        talus_archive_refuse(a, "there are too many contacts");
+    const size_t count = (size_t)list.count;
     talus_archive_record(
         a, talus_id_order_update(&world->id_order, world->bodies.id, world->bodies.counts.slots));
     if (a->status != TALUS_OK)
         return;
-    list.count = (int)count;
-    talus_archive_record(a, TALUS_ALLOC(list.contact, (size_t)count, "saved contacts"));
-    talus_archive_record(a, TALUS_ALLOC(list.impulse, (size_t)count, "saved contacts"));
+    talus_archive_record(a, TALUS_ALLOC(list.contact, count, "saved contacts"));
+    talus_archive_record(a, TALUS_ALLOC(list.impulse, count, "saved contacts"));
     talus_archive_record(a, TALUS_ALLOC(list.arms, (size_t)list.general, "saved contacts"));
     for (int i = 0; i < list.count && a->status == TALUS_OK; i++)
         load_contact(a, world, &list, i);
     TALUS_ARCHIVE_CALL(a, world->host.ops->put_contacts(world->host.self, &list));
     TALUS_RELEASE(list.contact, list.impulse, list.arms);
+}
+
+/* A run of contacts of which this rank loads a piece. */
+typedef struct LoadedRun {
+    TalusArchive *archive;
+    int64_t start,
+        before; /* its index in TalusLoaded.contact; contacts of the run on lower ranks */
+    int run;
+} LoadedRun;
+
+/* Takes contacts of which other ranks may have the bodies: these are checked when they are known (loaded.c). */
+static TalusStatus take_contacts(void *context, int64_t first, int64_t count, const void *items)
+{
+    const LoadedRun *run = context;
+    const TalusLoaded *l = run->archive->loaded;
+    const bool general = run->run == 2;
+    const size_t element = general ? sizeof(SavedGeneral) : sizeof(SavedContact);
+    for (int64_t k = 0; k < count; k++) {
+        const unsigned char *item = (const unsigned char *)items + (size_t)k * element;
+        TalusContactRecord *c = &l->contact[run->start + first + k];
+        SavedContact saved;
+        memcpy(&saved, item, sizeof saved);
+        memset(c, 0, sizeof *c); /* padding, too: it is sent */
+        if (general)
+            memcpy(&c->arms, item + offsetof(SavedGeneral, arms), sizeof c->arms);
+        if (general && saved.contact.general != (uint32_t)(run->before + first + k))
+            talus_archive_refuse(run->archive, "a contact's arms are missing");
+        c->a = (uint64_t)saved.contact.a + 1;
+        c->b = (uint64_t)saved.contact.b + 1;
+        c->feature = saved.contact.feature;
+        c->run = run->run;
+        c->normal = saved.contact.normal;
+        c->gap = saved.contact.gap;
+        c->impulse = saved.impulse;
+        if (saved.contact.a >= l->rows.all || saved.contact.b >= l->rows.all)
+            talus_archive_refuse(run->archive, "a contact does not fit its bodies");
+    }
+    return run->archive->status;
+}
+
+/* Loads this rank's pieces of the runs. */
+static void load_runs(TalusArchive *a, const int count[3])
+{
+    const int size = talus_comm_size(a->comm), rank = talus_comm_rank(a->comm);
+    TalusLoaded *l = a->loaded;
+    TalusSpan piece[3];
+    int64_t all = 0;
+    for (int k = 0; k < 3; k++) {
+        piece[k] = talus_even_span(count[k], size, rank);
+        all += piece[k].count;
+    }
+    TALUS_ARCHIVE_CALL(a, TALUS_ALLOC(l->contact, (size_t)all + 1, "saved contacts"));
+    for (int k = 0; k < 3; k++) {
+        LoadedRun run = {a, l->contacts, piece[k].before, k};
+        talus_archive_spread(a, count[k], count[k],
+                             k == 2 ? sizeof(SavedGeneral) : sizeof(SavedContact), take_contacts,
+                             &run);
+        l->contacts += piece[k].count;
+    }
+}
+
+static void load_contacts(TalusArchive *a, TalusWorld *world)
+{
+    int count[3] = {0, 0, 0};
+    for (int k = 0; k < 3; k++)
+        talus_archive_count(a, &count[k], k == 2 ? sizeof(SavedGeneral) : sizeof(SavedContact));
+    const int64_t all = (int64_t)count[0] + count[1] + count[2];
+    if (all > INT32_MAX)
+        talus_archive_refuse(a, "there are too many contacts");
+    else if (a->comm)
+        load_runs(a, count);
+    else
+        load_list(a, world,
+                  (TalusContactList){.sphere_sphere = count[0],
+                                     .sphere_fixed = count[1],
+                                     .general = count[2],
+                                     .count = (int)all});
 }
 
 void talus_archive_contacts(TalusArchive *archive, TalusWorld *world)

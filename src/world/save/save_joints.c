@@ -52,7 +52,9 @@ static void transfer_joint(TalusArchive *a, TalusWorld *world, TalusJoint *joint
     if (!a->loading)
         return;
     joint->def.name = name;
-    TALUS_ARCHIVE_CALL(a, talus_joint_check_loaded(world, joint));
+    TALUS_ARCHIVE_CALL(a, talus_joint_check_loaded(joint));
+    if (!a->comm) /* else once the joint's bodies are known (loaded.c) */
+        TALUS_ARCHIVE_CALL(a, talus_joint_check_bodies(world, joint));
 }
 
 /* Transfers the number of a joint; up to version 6, which has no numbers, assigns the next one. False for an empty

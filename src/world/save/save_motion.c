@@ -1,4 +1,5 @@
 /* world/save/save_motion.c - saved groups, excluded pairs, applied forces, drives and sleep. */
+#include "world/save/loaded.h"
 #include "world/save/save.h"
 #include "world/state.h"
 
@@ -24,23 +25,37 @@ static void save_sleep(TalusArchive *a)
         talus_archive_span(a, a->rows->bodies, sizeof(SavedSleeper), fill_sleepers, a->rows);
 }
 
-/* Loads calm count and island of slot i; counts it if its body is asleep. */
-static void load_sleeper(TalusArchive *a, TalusWorld *world, int i)
+/* What is loaded, and into which world. */
+typedef struct Loading {
+    TalusArchive *archive;
+    TalusWorld *world;
+} Loading;
+
+/* Takes calm counts and islands, which are rows; counts the bodies that are asleep. */
+static TalusStatus take_sleepers(void *context, int64_t first, int64_t count, const void *items)
 {
-    TalusSleep *s = &world->sleep;
-    int slots = world->bodies.counts.slots;
-    TALUS_ARCHIVE_I32(a, &s->calm[i], &s->island[i]);
-    if (s->calm[i] < 0 || s->island[i] < 0 || s->island[i] >= slots)
-        talus_archive_refuse(a, "what sleeps is out of range");
-    s->asleep += talus_slot_is_asleep(&world->bodies, i);
+    const Loading *l = context;
+    TalusSleep *s = &l->world->sleep;
+    const SavedSleeper *sleeper = items;
+    for (int64_t k = 0; k < count; k++) {
+        s->calm[first + k] = sleeper[k].calm;
+        s->island[first + k] = sleeper[k].island;
+        if (sleeper[k].calm < 0 || sleeper[k].island < 0 ||
+            sleeper[k].island >= l->archive->loaded->rows.all)
+            talus_archive_refuse(l->archive, "what sleeps is out of range");
+        s->asleep += talus_slot_is_asleep(&l->world->bodies, (int)(first + k));
+    }
+    return l->archive->status;
 }
 
 /* Loads sleep of all slots; refuses sleeping bodies in a world without sleep. */
 static void load_sleep(TalusArchive *a, TalusWorld *world)
 {
+    const int64_t rows = a->loaded->rows.all;
+    Loading l = {a, world};
     TALUS_ARCHIVE_CALL(a, talus_sleep_reserve(world));
-    for (int i = 0; a->status == TALUS_OK && i < world->sleep.slots; i++)
-        load_sleeper(a, world, i);
+    if (world->def.sleep_speed != 0.0)
+        talus_archive_spread(a, rows, rows, sizeof(SavedSleeper), take_sleepers, &l);
     for (int i = 0; i < world->bodies.counts.slots; i++)
         if (talus_slot_is_asleep(&world->bodies, i) && world->sleep.slots == 0)
             talus_archive_refuse(a, "a body sleeps where none may");
@@ -60,10 +75,21 @@ static void transfer_groups(TalusArchive *a, TalusWorld *world)
     }
 }
 
+/* Excludes a loaded pair from collision, or stores its rows, if other ranks have some of the bodies. */
+static TalusStatus add_exclusion(TalusLoaded *l, TalusWorld *world, TalusExcludedRows pair)
+{
+    const size_t count = (size_t)l->exclusions;
+    if (!l->comm)
+        return talus_pair_exclude(world, (int)pair.row[0], (int)pair.row[1]);
+    TALUS_TRY(TALUS_GROW(l->excluded, count + 1, count, "excluded pairs"));
+    l->excluded[l->exclusions++] = pair;
+    return TALUS_OK;
+}
+
 static void transfer_exclusion(TalusArchive *a, TalusWorld *world, int i)
 {
     TalusFilters *f = &world->filters;
-    uint32_t pair[2] = {0, 0}, slots = (uint32_t)world->bodies.counts.slots;
+    uint32_t pair[2] = {0, 0};
     int32_t exclusions = 0;
     if (!a->loading) {
         pair[0] = a->rows->excluded[i].row[0];
@@ -75,10 +101,13 @@ static void transfer_exclusion(TalusArchive *a, TalusWorld *world, int i)
     TALUS_ARCHIVE_I32(a, &exclusions);
     if (!a->loading || a->status != TALUS_OK)
         return;
-    if (pair[0] >= pair[1] || pair[1] >= slots || exclusions < 1)
+    if (pair[0] >= pair[1] || pair[1] >= a->loaded->rows.all || exclusions < 1)
         talus_archive_refuse(a, "an excluded pair is not of two bodies");
     else
-        talus_archive_record(a, talus_pair_exclude(world, (int)pair[0], (int)pair[1]));
+        talus_archive_record(a, add_exclusion(a->loaded, world,
+                                              (TalusExcludedRows){{pair[0], pair[1]}, exclusions}));
+    if (a->comm)
+        return;
     if (a->status == TALUS_OK && f->count != i + 1)
         talus_archive_refuse(a, "a pair is excluded twice");
     if (a->status == TALUS_OK)
@@ -119,13 +148,27 @@ static void save_forces(TalusArchive *a)
     talus_archive_span(a, span, sizeof(SavedForce), fill_forces, rows);
 }
 
-static void load_force(TalusArchive *a, TalusWorld *world, int slot)
+static TalusStatus take_forces(void *context, int64_t first, int64_t count, const void *items)
 {
-    TalusVec3 force, torque;
-    TALUS_ARCHIVE_VEC3(a, &force, &torque);
-    if (slot >= world->bodies.counts.slots)
+    const Loading *l = context;
+    const SavedForce *saved = items;
+    for (int64_t k = 0; k < count; k++) {
+        if (!talus_finite3(saved[k].force) || !talus_finite3(saved[k].torque))
+            talus_archive_refuse(l->archive, "a number is not finite");
+        TALUS_ARCHIVE_CALL(l->archive, talus_slot_set_force(l->world, (int)(first + k),
+                                                            saved[k].force, saved[k].torque));
+    }
+    return l->archive->status;
+}
+
+static void load_forces(TalusArchive *a, TalusWorld *world)
+{
+    Loading l = {a, world};
+    int count = 0;
+    talus_archive_count(a, &count, sizeof(SavedForce));
+    if (count > a->loaded->rows.all)
         talus_archive_refuse(a, "there are more forces than bodies");
-    TALUS_ARCHIVE_CALL(a, talus_slot_set_force(world, slot, force, torque));
+    talus_archive_spread(a, count, a->loaded->rows.all, sizeof(SavedForce), take_forces, &l);
 }
 
 /* ---- drives ---- */
@@ -138,6 +181,22 @@ static void transfer_drive_def(TalusArchive *a, TalusDriveDef *def)
     talus_archive_bool(a, &def->own_axis);
     TALUS_ARCHIVE_VEC3(a, &def->point);
     TALUS_ARCHIVE_F64(a, &def->start, &def->stop);
+}
+
+/* Adds a loaded drive to the world, or stores it, if another rank may have its body. */
+static TalusStatus add_drive(TalusLoaded *l, TalusWorld *world, TalusDrive *drive)
+{
+    const TalusBodies *b = &world->bodies;
+    const size_t count = (size_t)l->drives;
+    if (l->comm) {
+        TALUS_TRY(TALUS_GROW(l->drive, count + 1, count, "driven bodies"));
+        l->drive[l->drives++] = *drive;
+        return TALUS_OK;
+    }
+    if (!talus_slot_is_driven(b, drive->slot))
+        return talus_reject("a drive does not fit its body");
+    drive->body = b->id[drive->slot];
+    return talus_drive_add_loaded(world, drive, b->shape[drive->slot]);
 }
 
 /* The body's current pose and velocity are saved with the bodies. */
@@ -156,11 +215,10 @@ static void transfer_drive(TalusArchive *a, TalusWorld *world, int i)
         return;
     drive.slot = slot;
     double length = q->w * q->w + q->x * q->x + q->y * q->y + q->z * q->z;
-    if (slot < 0 || slot >= world->bodies.counts.slots ||
-        !talus_slot_is_driven(&world->bodies, slot) || !(fabs(length - 1.0) < 1e-3))
+    if (slot < 0 || slot >= a->loaded->rows.all || !(fabs(length - 1.0) < 1e-3))
         talus_archive_refuse(a, "a drive does not fit its body");
     else
-        talus_archive_record(a, talus_drive_add_loaded(world, &drive));
+        talus_archive_record(a, add_drive(a->loaded, world, &drive));
 }
 
 /* Saves the drives of living bodies. */
@@ -191,11 +249,11 @@ static void load_motion(TalusArchive *a, TalusWorld *world)
     int driven = 0;
     transfer_groups(a, world);
     talus_archive_list(a, world, 0, 12, transfer_exclusion);
-    talus_archive_list(a, world, 0, sizeof(SavedForce), load_force);
+    load_forces(a, world);
     talus_archive_list(a, world, 0, 200, transfer_drive);
     for (int i = 0; i < world->bodies.counts.slots; i++)
         driven += talus_slot_is_driven(&world->bodies, i);
-    if (a->status == TALUS_OK && driven != world->drives)
+    if (a->status == TALUS_OK && !a->comm && driven != world->drives)
         talus_archive_refuse(a, "a driven body has no drive, or two");
     load_sleep(a, world); /* last: nothing wakes sleeping bodies before they are counted */
 }
