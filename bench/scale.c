@@ -74,12 +74,24 @@ static bool counted_broadcast(TalusComm *comm, int root, void *data, size_t byte
     return c->inner->ops->broadcast(c->inner, root, data, bytes);
 }
 
-static bool counted_exchange(TalusComm *comm, const TalusMessage *send, int sends,
-                             const TalusMessage *receive, int receives)
+static void counted_begin_exchange(TalusComm *comm, const TalusMessage *send, int sends,
+                                   const TalusMessage *receive, int receives)
 {
     Counted *c = (Counted *)comm;
     count_messages(c, send, sends);
-    return c->inner->ops->exchange(c->inner, send, sends, receive, receives);
+    c->inner->ops->begin_exchange(c->inner, send, sends, receive, receives);
+}
+
+static bool counted_advance_exchange(TalusComm *comm)
+{
+    Counted *c = (Counted *)comm;
+    return c->inner->ops->advance_exchange(c->inner);
+}
+
+static bool counted_finish_exchange(TalusComm *comm)
+{
+    Counted *c = (Counted *)comm;
+    return c->inner->ops->finish_exchange(c->inner);
 }
 
 static bool counted_route(TalusComm *comm, const TalusMessage *send, int sends, TalusInbox *inbox)
@@ -89,8 +101,15 @@ static bool counted_route(TalusComm *comm, const TalusMessage *send, int sends, 
     return c->inner->ops->route(c->inner, send, sends, inbox);
 }
 
-static const TalusCommOps counted_ops = {"counted", counted_reduce, counted_broadcast,
-                                         counted_exchange, counted_route};
+static const TalusCommOps counted_ops = {
+    .name = "counted",
+    .reduce = counted_reduce,
+    .broadcast = counted_broadcast,
+    .begin_exchange = counted_begin_exchange,
+    .advance_exchange = counted_advance_exchange,
+    .finish_exchange = counted_finish_exchange,
+    .route = counted_route,
+};
 
 static double cpu_now(void)
 {
