@@ -47,9 +47,8 @@ static struct {
     int *outcomes;          /* [2 * size]: how each rank's function ended */
     MPI_Request *own_marks; /* [size]: the marks sent by this rank */
 
-    bool transferring; /* a transfer has been begun and is not finished */
-    const TalusMessage *receive;
-    int awaited; /* messages of the transfer that have not been found yet */
+    const TalusMessage *receive; /* of the present transfer */
+    int awaited;                 /* messages of the transfer that have not been found yet */
     int from;    /* their rank, MPI_ANY_SOURCE for several */
     bool right;  /* those that have come were as expected */
     /* [size]: 1 + index of the message that is expected of a rank in the transfer; 0: none, or it has come */
@@ -322,7 +321,6 @@ static void leave_after(int64_t completed)
 {
     int sent = 0;
     run.left = true;
-    run.transferring = false;
     send_marks(completed);
     for (int k = 0; k < run.founds; k++)
         discard(&run.found[k]);
@@ -343,7 +341,7 @@ static void leave(void)
 static void begin_run(void)
 {
     run.running = true;
-    run.left = run.transferring = false;
+    run.left = false;
     run.call = run.marks = run.requests = run.finished = run.founds = 0;
     run.last_call = INT64_MAX;
     for (int r = 0; r < run.size; r++)
@@ -374,7 +372,7 @@ static void do_end_run(int *status, void *error, size_t bytes)
     const int mine[2] = {*status, !run.left};
     MPI_Request request;
     if (!run.left)
-        leave_after(run.transferring ? run.call - 1 : run.call);
+        leave_after(run.call);
     MPI_Iallgather(mine, 2, MPI_INT, run.outcomes, 2, MPI_INT, run.comm, &request);
     wait_for(&request);
     const int failed = find_failed();
@@ -461,7 +459,7 @@ static void do_begin_transfer(const TalusMessage *send, int sends, const TalusMe
         leave();
         return;
     }
-    run.transferring = run.right = true;
+    run.right = true;
     run.receive = receive;
     run.awaited = receives;
     run.from = receives == 1 ? receive->rank : MPI_ANY_SOURCE;
@@ -473,7 +471,8 @@ static void do_begin_transfer(const TalusMessage *send, int sends, const TalusMe
 
 static bool do_advance_transfer(void)
 {
-    if (run.left)
+    look_for_marks();
+    if (run.left || run.last_call < run.call)
         return true;
     while (run.awaited > 0)
         if (!accept_next())
@@ -485,7 +484,6 @@ static bool do_finish_transfer(void)
 {
     if (run.left || !receive_all() || !await())
         return false;
-    run.transferring = false;
     if (!run.right)
         leave_after(run.call);
     return run.right;

@@ -109,7 +109,8 @@ TalusStatus talus_comm_broadcast(TalusComm *comm, int root, void *data, size_t b
 TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int sends,
                                 const TalusMessage *receive, int receives);
 /* The same in two halves, for work that does without what comes; its time is booked as hidden_seconds. Between them the
- * communicator is used for nothing else, both lists stay, and what is sent does not change. A failure of the first half is
+ * communicator is used for nothing else, both lists stay, and what is sent does not change. A rank that fails between them
+ * calls the second all the same, before it gives up that memory, which others may read. A failure of the first half is
  * returned by the second. */
 void talus_comm_begin_exchange(TalusComm *comm, const TalusMessage *send, int sends,
                                const TalusMessage *receive, int receives);

@@ -197,6 +197,7 @@ TalusStatus talus_halo_create(TalusComm *comm, const TalusHaloBodies *bodies, si
 
 void talus_halo_destroy(TalusHalo *h)
 {
+    assert(!talus_halo_is_under_way(h));
     if (h)
         TALUS_RELEASE(h->owned, h->send, h->receive, h->send_start, h->send_body, h->receive_start,
                       h->receive_body, h->out, h->in, h);
