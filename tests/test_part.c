@@ -425,7 +425,7 @@ TEST(metrics_on_ranks_of_threads)
 /* What a rank has done in a loop over groups; the velocity record of a body has its number in all entries. */
 typedef struct Visits {
     const TalusOperator *op;
-    _Atomic int *group; /* calls for each group */
+    _Atomic int *group;  /* calls for each group */
     _Atomic int strange; /* velocities that were not as expected */
     int looks;           /* at the messages */
     bool fails;          /* the halo does not come */

@@ -49,8 +49,8 @@ static struct {
 
     const TalusMessage *receive; /* of the present transfer */
     int awaited;                 /* messages of the transfer that have not been found yet */
-    int from;    /* their rank, MPI_ANY_SOURCE for several */
-    bool right;  /* those that have come were as expected */
+    int from;                    /* their rank, MPI_ANY_SOURCE for several */
+    bool right;                  /* those that have come were as expected */
     /* [size]: 1 + index of the message that is expected of a rank in the transfer; 0: none, or it has come */
     int *expected;
 

@@ -226,9 +226,8 @@ static void check_messages(TalusHalo *h, size_t bytes, TalusStatus status)
 void talus_halo_exchange_messages(TalusHalo *h, size_t bytes)
 {
     lay_out_messages(h, bytes);
-    check_messages(
-        h, bytes,
-        talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours));
+    check_messages(h, bytes,
+                   talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours));
 }
 
 /* Copies the records of the bodies that are sent to the messages. */

@@ -92,10 +92,11 @@ void run_print_shares(const Run *run, FILE *out)
     char name[32];
     if (!run->share)
         return;
-    fprintf(out,
-            "\nSteps by rank; hidden: computing while a halo was under way; halo and sums with waiting "
-            "for others; imbalance of computing %.2f\n",
-            imbalance(run->share, ranks));
+    fprintf(
+        out,
+        "\nSteps by rank; hidden: computing while a halo was under way; halo and sums with waiting "
+        "for others; imbalance of computing %.2f\n",
+        imbalance(run->share, ranks));
     fprintf(out, "  %-8s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n", "rank", "bodies",
             "contacts", "compute s", "hidden s", "halo s", "sums s", "messages", "MB sent",
             "peak MB");
