@@ -79,8 +79,7 @@ typedef struct TalusCommOps {
 /* What this rank has spent in calls, and what it has sent. Waiting for other ranks counts. */
 typedef struct TalusCommUse {
     double reduce_seconds, broadcast_seconds, message_seconds;
-    double
-        hidden_seconds; /* of work while messages of an exchange were under way; in none of those above */
+    double hidden_seconds;   /* of work while messages were under way; in none of those above */
     int64_t messages, bytes; /* sent */
 } TalusCommUse;
 

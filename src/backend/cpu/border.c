@@ -15,7 +15,7 @@
 
 #include <string.h>
 
-/* Number of groups that each thread goes over before the messages are let get on: some hundreds of microseconds. */
+/* Number of groups that each thread goes over before the messages are let get on: some hundred microseconds. */
 enum { GROUPS_AHEAD = 16 };
 
 /* ---- lists ---- */
