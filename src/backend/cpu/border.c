@@ -3,8 +3,9 @@
  *
  * A rank first computes the velocities of the bodies that other ranks need, and sends them. While messages are under
  * way it computes those of its other bodies, then goes over its inner groups of contacts, which have no body of the halo.
- * The other groups, those of the border, come last. Sums are stored by group (sums.c), so that the order changes no bit.
- * Velocities of the halo's bodies are not computed, as their owners send them.
+ * The other groups, those of the border, come last. If all has come before the groups begin, they keep their order. Sums
+ * are stored by group (sums.c), so that the order changes no bit. Velocities of the halo's bodies are not computed, as
+ * their owners send them.
  *
  * A whole problem has no halo: its loops are those over all bodies and groups. */
 #include "backend/cpu/cpu.h"
@@ -146,7 +147,7 @@ static void run_inner_groups(ListLoop *loop)
     const TalusOperator *op = loop->op;
     const int inner = op->scratch->border.inner;
     const int step = GROUPS_AHEAD * talus_pool_threads(op->pool);
-    bool arrived = talus_halo_advance_exchange(op->halo);
+    bool arrived = false;
     for (int first = 0, end; first < inner; first = end) {
         end = arrived || inner - first < step ? inner : first + step;
         run_list(loop, first, end, 1, call_for_group);
@@ -158,7 +159,8 @@ void talus_cpu_for_each_group_when_ready_named(const TalusOperator *op, TalusLoo
                                                void *context, const char *name)
 {
     const TalusGroups *groups = &op->scratch->groups;
-    if (!talus_halo_is_under_way(op->halo)) {
+    if (talus_halo_advance_exchange(op->halo)) { /* in order, as neighbouring groups share bodies */
+        talus_halo_finish_exchange(op->halo);
         talus_cpu_for_each_group_named(op, fn, context, name);
         return;
     }

@@ -107,7 +107,7 @@ TalusStatus talus_cpu_list_border(const TalusOperator *op);
 void talus_cpu_compute_and_send_named(const TalusOperator *op, TalusLoopFn *fn, void *context,
                                       void *records, size_t bytes, const char *name);
 /* Like talus_cpu_for_each_group, for a function that reads velocities: while those of the halo are under way, goes over
- * the groups that have no body of the halo, then waits and goes over the others. */
+ * the groups that have no body of the halo, then waits and goes over the others; on return they are here. */
 #define talus_cpu_for_each_group_when_ready(op, fn, context) \
     talus_cpu_for_each_group_when_ready_named((op), (fn), (context), TALUS_LOOP_NAME(fn))
 void talus_cpu_for_each_group_when_ready_named(const TalusOperator *op, TalusLoopFn *fn,
