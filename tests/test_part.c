@@ -116,7 +116,7 @@ static void compare_solves(const char *name, TalusProblem *whole, const char *so
     memset(talus_problem_gamma(whole), 0, size * sizeof(double));
     const int runs = talus_mpi_is_launched() ? 1 : RANKS;
     for (int r = 0; r < runs; r++) {
-        Job job = {whole, solver, options, &found, 1 + r % 2, r > 0};
+        Job job = {whole, solver, options, &found, 1 + r % 2, r % 2};
         memset(found.gamma, 0xff, size * sizeof(double));
         if (!CHECK_OK(run_ranks(ranks[r], solve_part, &job)) ||
             (is_first && !is_same(&found, &expected, size)))
