@@ -293,8 +293,8 @@ static void play_message(const Played *p, const TalusMessage *message)
             number[k] = p->sent[begin + k].number;
 }
 
-static bool played_exchange(TalusComm *comm, const TalusMessage *send, int sends,
-                            const TalusMessage *receive, int receives)
+static void played_begin_exchange(TalusComm *comm, const TalusMessage *send, int sends,
+                                  const TalusMessage *receive, int receives)
 {
     Played *p = (Played *)comm;
     for (int k = 0; k < receives; k++)
@@ -303,11 +303,18 @@ static bool played_exchange(TalusComm *comm, const TalusMessage *send, int sends
     p->bytes = 0.0;
     for (int k = 0; k < sends; k++)
         p->bytes += (double)send[k].bytes;
+}
+
+static bool played_finish_exchange(TalusComm *comm)
+{
+    (void)comm;
     return true;
 }
 
-static const TalusCommOps played_ops = {
-    .name = "played", .reduce = played_reduce, .exchange = played_exchange};
+static const TalusCommOps played_ops = {.name = "played",
+                                        .reduce = played_reduce,
+                                        .begin_exchange = played_begin_exchange,
+                                        .finish_exchange = played_finish_exchange};
 
 /* Adds what the body at cell c, this rank's, makes ranks need: bodies beside it, or of all 26 cells around. */
 static void add_needs(const Bed *b, const Deal *d, Played *p, const int c[3], uint64_t number,

@@ -1,6 +1,6 @@
 /* bench/scale.c - what a step and a product cost on ranks: messages and bytes counted, seconds of the processor.
  *
- *     talus_bench_scale RANKS WIDTH HEIGHT single|double [ITERATIONS]
+ *     talus_bench_scale RANKS WIDTH HEIGHT single|double [ITERATIONS [LATENCY [behind|blocking]]]
  *
  * A bed of spheres in the cells of a lattice of 2^WIDTH x 2^WIDTH x 2^HEIGHT cells, each touching the six beside it, numbered
  * along Hilbert's curve (the bed of bench/ranks_sim.c), under gravity on a floor. The world takes steps with apgd and a
@@ -14,12 +14,21 @@
  *         REDUCED-BYTES  per step besides: CPU-NS-PER-BODY MESSAGES BYTES MOST-BYTES REDUCTIONS REDUCED-BYTES
  *
  * Messages and bytes are what a rank sends, mean over the ranks; most: the largest of a rank. CPU time is summed over the
- * ranks and divided by all contacts or bodies. */
+ * ranks and divided by all contacts or bodies.
+ *
+ * With LATENCY, microseconds, messages of exchanges come that much after they were sent at the earliest, as over a network:
+ * behind the work, or `blocking`, as if all waited for them at once. bench/latency.sh takes the least of many runs. The line is
+ *
+ *     latency US MODE RANKS BODIES CONTACTS PRODUCTS  MS-OF-A-STEP  per product: HIDDEN-US WAITING-US
+ *
+ * with the least seconds of the clock, and of rank 0 the work behind messages and the time in them in the last step. */
 #include "base/memory.h"
+#include "base/timer.h"
 #include "comm/comm.h"
 #include "world/ranks/curve.h"
 
 #include <math.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +49,8 @@ static const double EDGE = 0.02, SPEED = 0.1;
 typedef struct Counts {
     double messages, bytes;           /* of exchanges and routes, sent */
     double reductions, reduced_bytes; /* of one rank's numbers */
-    double cpu_s;
+    double cpu_s, wall_s;
+    double hidden_s, message_s;
     double products, contacts;
 } Counts;
 
@@ -48,6 +58,8 @@ typedef struct Counts {
 typedef struct Counted {
     TalusComm comm, *inner;
     Counts counts;
+    double latency, ready; /* s; time at which messages under way have come */
+    bool blocking;
 } Counted;
 
 static void count_messages(Counted *c, const TalusMessage *send, int sends)
@@ -74,12 +86,36 @@ static bool counted_broadcast(TalusComm *comm, int root, void *data, size_t byte
     return c->inner->ops->broadcast(c->inner, root, data, bytes);
 }
 
-static bool counted_exchange(TalusComm *comm, const TalusMessage *send, int sends,
-                             const TalusMessage *receive, int receives)
+/* Waits for the end of the latency. */
+static void wait_for_messages(const Counted *c)
+{
+    while (c->latency > 0.0 && talus_now() < c->ready)
+        sched_yield();
+}
+
+static void counted_begin_exchange(TalusComm *comm, const TalusMessage *send, int sends,
+                                   const TalusMessage *receive, int receives)
 {
     Counted *c = (Counted *)comm;
     count_messages(c, send, sends);
-    return c->inner->ops->exchange(c->inner, send, sends, receive, receives);
+    c->inner->ops->begin_exchange(c->inner, send, sends, receive, receives);
+    c->ready = c->latency > 0.0 ? talus_now() + c->latency : 0.0;
+    if (c->blocking)
+        wait_for_messages(c);
+}
+
+static bool counted_advance_exchange(TalusComm *comm)
+{
+    Counted *c = (Counted *)comm;
+    return c->inner->ops->advance_exchange(c->inner) &&
+           (c->latency == 0.0 || talus_now() >= c->ready);
+}
+
+static bool counted_finish_exchange(TalusComm *comm)
+{
+    Counted *c = (Counted *)comm;
+    wait_for_messages(c);
+    return c->inner->ops->finish_exchange(c->inner);
 }
 
 static bool counted_route(TalusComm *comm, const TalusMessage *send, int sends, TalusInbox *inbox)
@@ -89,8 +125,15 @@ static bool counted_route(TalusComm *comm, const TalusMessage *send, int sends, 
     return c->inner->ops->route(c->inner, send, sends, inbox);
 }
 
-static const TalusCommOps counted_ops = {"counted", counted_reduce, counted_broadcast,
-                                         counted_exchange, counted_route};
+static const TalusCommOps counted_ops = {
+    .name = "counted",
+    .reduce = counted_reduce,
+    .broadcast = counted_broadcast,
+    .begin_exchange = counted_begin_exchange,
+    .advance_exchange = counted_advance_exchange,
+    .finish_exchange = counted_finish_exchange,
+    .route = counted_route,
+};
 
 static double cpu_now(void)
 {
@@ -107,6 +150,8 @@ typedef struct Bench {
     int count;                      /* of bodies */
     TalusVec3 *position, *velocity; /* [count], along the curve */
     int iterations;
+    double latency; /* s */
+    bool blocking;
     Counts step[MOST_RANKS]; /* of one step */
 } Bench;
 
@@ -188,19 +233,24 @@ static TalusStatus make_world(const Bench *b, TalusComm *comm, TalusWorld **worl
 
 static TalusStatus measure_steps(Counted *c, TalusWorld *world, Counts *step)
 {
-    double least = (double)INFINITY;
+    double least = (double)INFINITY, least_wall = least;
     for (int k = 0; k < WARM + STEPS; k++) {
         TalusStepInfo info;
         c->counts = (Counts){0};
-        const double start = cpu_now();
+        const TalusCommUse before = c->comm.use;
+        const double start = cpu_now(), wall_start = talus_now();
         TALUS_TRY(talus_world_step(world, &info));
-        const double seconds = cpu_now() - start;
+        const double seconds = cpu_now() - start, wall = talus_now() - wall_start;
+        c->counts.hidden_s = c->comm.use.hidden_seconds - before.hidden_seconds;
+        c->counts.message_s = c->comm.use.message_seconds - before.message_seconds;
         c->counts.products = info.solve.products;
         c->counts.contacts = info.contacts;
         least = k >= WARM && seconds < least ? seconds : least;
+        least_wall = k >= WARM && wall < least_wall ? wall : least_wall;
     }
     *step = c->counts;
     step->cpu_s = least;
+    step->wall_s = least_wall;
     return TALUS_OK;
 }
 
@@ -209,9 +259,10 @@ static TalusStatus run_rank(TalusComm *comm, void *context)
     Bench *b = context;
     TalusWorld *world = NULL;
     Counted c = {
-        {.ops = &counted_ops, .rank = talus_comm_rank(comm), .size = talus_comm_size(comm)},
-        comm,
-        {.cpu_s = 0.0}};
+        .comm = {.ops = &counted_ops, .rank = talus_comm_rank(comm), .size = talus_comm_size(comm)},
+        .inner = comm,
+        .latency = b->latency,
+        .blocking = b->blocking};
     TalusStatus status = make_world(b, &c.comm, &world);
     if (status == TALUS_OK)
         status = measure_steps(&c, world, &b->step[talus_comm_rank(comm)]);
@@ -266,12 +317,14 @@ static void print_run(const Bench *b, const char *precision, int ranks, const To
 /* Reads the options. False: they are wrong. */
 static bool read_options(Bench *b, int argc, char **argv, int *ranks)
 {
-    if (argc < 5 || argc > 6 || (strcmp(argv[4], "single") != 0 && strcmp(argv[4], "double") != 0))
+    if (argc < 5 || argc > 8 || (strcmp(argv[4], "single") != 0 && strcmp(argv[4], "double") != 0))
         return false;
     *ranks = atoi(argv[1]);
     b->width = atoi(argv[2]);
     b->height = atoi(argv[3]);
-    b->iterations = argc == 6 ? atoi(argv[5]) : 0;
+    b->iterations = argc > 5 ? atoi(argv[5]) : 0;
+    b->latency = argc > 6 ? 1e-6 * atof(argv[6]) : 0.0;
+    b->blocking = argc > 7 && strcmp(argv[7], "blocking") == 0;
     return *ranks >= 1 && *ranks <= MOST_RANKS && b->height >= 1 && b->width >= b->height &&
            2 * b->width + b->height <= 24 && b->iterations >= 0;
 }
@@ -297,16 +350,33 @@ static TalusStatus take_steps(Bench *b, int ranks)
     return TALUS_OK;
 }
 
+/* Takes the steps with a latency. */
+static TalusStatus take_late_steps(Bench *b, int ranks)
+{
+    Total total;
+    TALUS_TRY(measure(b, ranks, b->iterations, &total));
+    const Counts *first = &b->step[0];
+    printf("latency %.0f %s %d %d %.0f %.0f  %.3f  %.1f %.1f\n", 1e6 * b->latency,
+           b->blocking ? "blocking" : "behind", ranks, b->count, first->contacts, first->products,
+           1e3 * first->wall_s, 1e6 * first->hidden_s / first->products,
+           1e6 * first->message_s / first->products);
+    return TALUS_OK;
+}
+
 int main(int argc, char **argv)
 {
     Bench bench = {0};
     int ranks;
     if (!read_options(&bench, argc, argv, &ranks)) {
-        fputs("usage: talus_bench_scale RANKS WIDTH HEIGHT single|double [ITERATIONS]\n", stderr);
+        fputs("usage: talus_bench_scale RANKS WIDTH HEIGHT single|double [ITERATIONS [LATENCY "
+              "[behind|blocking]]]\n",
+              stderr);
         return 2;
     }
     TalusStatus status = place_bodies(&bench);
-    if (status == TALUS_OK)
+    if (status == TALUS_OK && argc > 6)
+        status = take_late_steps(&bench, ranks);
+    else if (status == TALUS_OK)
         status = bench.iterations > 0 ? take_steps(&bench, ranks) : compare(&bench, argv[4], ranks);
     if (status != TALUS_OK)
         fprintf(stderr, "talus_bench_scale: %s\n", talus_error());

@@ -68,6 +68,7 @@ for ranks in 2 3 5; do
     same "ranks$ranks"
     [ $ranks -eq 5 ] || owned "ranks$ranks" 0 $((ranks - 1)) # five share three blocks of 256 bodies
     grep -q "\"ranks\": $ranks" "ranks$ranks.json" || fail "$ranks ranks are not reported"
+    [ "$(grep -c '"hidden_seconds": [0-9]' "ranks$ranks.json")" -eq "$ranks" ] || fail "$ranks ranks: seconds behind the halo"
 done
 
 # Stopped on two ranks, resumed on three.

@@ -33,7 +33,7 @@ for n in $numbers; do
     passes $n test_comm
 done
 
-passes 3 test_part spheres_on,solvers_that_need
+passes 3 test_part spheres_on,solvers_that_need,inner_groups
 passes 3 test_ranks a_heap_of_spheres
 
 # PETSc in the same processes: Debian's is of Open MPI

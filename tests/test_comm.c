@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { RANKS = 5, ROUNDS = 200 };
@@ -133,6 +134,84 @@ TEST(threads_receive_what_the_others_send)
     CHECK_OK(run_ranks(RANKS, send_around, NULL));
 }
 
+/* ---- exchanges in two halves ---- */
+
+/* As send_around, in two halves: with looks at the messages between them or none. What was sent is overwritten as soon as
+ * the second half has returned, and a reduction follows at times. */
+static TalusStatus send_in_halves(TalusComm *comm, void *context)
+{
+    enum { LENGTH = 3000 };
+    const int ranks = talus_comm_size(comm), rank = talus_comm_rank(comm);
+    static _Thread_local unsigned char out[LENGTH], in[RANKS][LENGTH];
+    TalusMessage send[RANKS], receive[RANKS];
+    (void)context;
+    for (int k = 0; k < rounds; k++) {
+        int count = 0;
+        memset(out, 10 * rank + k, sizeof out);
+        for (int r = 0; r < ranks; r++) {
+            if (r == rank)
+                continue;
+            send[count] = (TalusMessage){out, LENGTH, r};
+            receive[count++] = (TalusMessage){in[r], LENGTH, r};
+        }
+        talus_comm_begin_exchange(comm, send, count, receive, count);
+        for (int look = 0; look < (k + rank) % 3; look++)
+            talus_comm_advance_exchange(comm);
+        TALUS_TRY(talus_comm_finish_exchange(comm));
+        memset(out, 255, sizeof out);
+        for (int m = 0; m < count; m++)
+            for (int b = 0; b < LENGTH; b += LENGTH - 1)
+                CHECK_INT(in[receive[m].rank][b], (unsigned char)(10 * receive[m].rank + k));
+        if (k % 4 == 0)
+            CHECK(!talus_comm_any(comm, false));
+    }
+    return TALUS_OK;
+}
+
+TEST(threads_exchange_in_two_halves)
+{
+    CHECK_OK(run_ranks(RANKS, send_in_halves, NULL));
+    CHECK_OK(talus_ranks_run(1, send_in_halves, NULL));
+}
+
+static void pause_for(double seconds)
+{
+    nanosleep(&(struct timespec){.tv_nsec = (long)(1e9 * seconds)}, NULL);
+}
+
+/* Work between the halves is booked as hidden, until what comes is known to be here. */
+static TalusStatus work_between_halves(TalusComm *comm, void *context)
+{
+    const int ranks = talus_comm_size(comm), rank = talus_comm_rank(comm);
+    const TalusCommUse *use = &comm->use;
+    char out = (char)rank, in = -1;
+    const TalusMessage send = {&out, 1, (rank + 1) % ranks};
+    const TalusMessage receive = {&in, 1, (rank + ranks - 1) % ranks};
+    (void)context;
+    talus_comm_begin_exchange(comm, &send, 1, &receive, 1);
+    pause_for(0.01);
+    TALUS_TRY(talus_comm_finish_exchange(comm));
+    const double hidden = use->hidden_seconds;
+    CHECK(hidden >= 0.01);
+    talus_comm_begin_exchange(comm, &send, 1, &receive, 1);
+    while (!talus_comm_advance_exchange(comm))
+        ;
+    const double arrived = use->hidden_seconds, waiting = use->message_seconds;
+    pause_for(0.01);
+    TALUS_TRY(talus_comm_finish_exchange(comm));
+    CHECK(use->hidden_seconds == arrived && arrived >= hidden && use->message_seconds > waiting);
+    CHECK_INT(use->messages, 2);
+    CHECK_INT(use->bytes, 2);
+    CHECK_INT(in, receive.rank);
+    return TALUS_OK;
+}
+
+TEST(threads_book_work_between_the_halves)
+{
+    NEEDS_RANKS();
+    CHECK_OK(run_ranks(RANKS, work_between_halves, NULL));
+}
+
 /* True if rank `from` sends to rank `to` in round k: to itself, to few, to nobody. */
 static bool sends_to(int from, int to, int k)
 {
@@ -247,13 +326,21 @@ TEST(threads_agree_that_one_has_failed)
 static TalusStatus exchange_wrong_bytes(TalusComm *comm, void *context)
 {
     enum { LARGE = 4 << 20 };
-    const size_t *lengths = context; /* sent by 1, expected by 0 */
+    const size_t *lengths = context; /* sent by 1, expected by 0; 1: in halves */
     const int rank = talus_comm_rank(comm), other = 1 - rank;
     char *out = malloc(LARGE), *in = calloc(LARGE, 1);
     memset(out, 1, LARGE);
     TalusMessage send = {out, rank ? lengths[0] : 4, other};
     TalusMessage receive = {in, rank ? 4 : lengths[1], other};
-    TalusStatus status = talus_comm_exchange(comm, &send, rank < 2, &receive, rank < 2);
+    TalusStatus status = TALUS_OK;
+    if (lengths[2]) { /* in halves, with looks between them */
+        talus_comm_begin_exchange(comm, &send, rank < 2, &receive, rank < 2);
+        while (!talus_comm_advance_exchange(comm))
+            ;
+        status = talus_comm_finish_exchange(comm);
+    } else {
+        status = talus_comm_exchange(comm, &send, rank < 2, &receive, rank < 2);
+    }
     CHECK((status == TALUS_OK) == (rank > 0)); /* whose message is as expected */
     for (size_t k = receive.bytes; k < LARGE; k++)
         if (!CHECK_INT(in[k], 0))
@@ -270,7 +357,8 @@ static TalusStatus exchange_wrong_bytes(TalusComm *comm, void *context)
 TEST(threads_break_on_messages_of_different_lengths)
 {
     NEEDS_RANKS();
-    static const size_t lengths[][2] = {{4, 5}, {5, 4}, {4, 4 << 20}, {4 << 20, 4}, {4 << 20, 0}};
+    static const size_t lengths[][3] = {{4, 5, 0},       {5, 4, 1},       {4, 4 << 20, 0},
+                                        {4 << 20, 4, 0}, {4 << 20, 4, 1}, {4 << 20, 0, 0}};
     for (size_t k = 0; k < sizeof lengths / sizeof *lengths; k++)
         CHECK_OK(run_ranks(2, exchange_wrong_bytes, (void *)lengths[k]));
 }
@@ -313,6 +401,66 @@ TEST(threads_end_in_an_exchange_of_large_messages)
     CHECK_INT(run_ranks(RANKS, end_in_an_exchange, "fails"), TALUS_ERR_IO);
     CHECK(strcmp(talus_error(), "rank 0 fails") == 0);
     CHECK_INT(run_ranks(RANKS, end_in_an_exchange, NULL), TALUS_ERR_CANCELLED);
+}
+
+/* Rank 0 fails before an exchange that the others have begun, or (context) between its own halves. */
+static TalusStatus end_between_halves(TalusComm *comm, void *context)
+{
+    enum { LARGE = 1 << 20 };
+    const int ranks = talus_comm_size(comm), rank = talus_comm_rank(comm);
+    const bool begins = context != NULL || rank > 0;
+    char *out = calloc(LARGE, 1), *in = calloc(LARGE, 1);
+    const TalusMessage send = {out, LARGE, (rank + 1) % ranks};
+    const TalusMessage receive = {in, LARGE, (rank + ranks - 1) % ranks};
+    TalusStatus status = TALUS_OK;
+    for (int k = 0; k < 4 && status == TALUS_OK; k++) { /* the third time rank 0 fails */
+        if (k == 2 && !begins)
+            break;
+        talus_comm_begin_exchange(comm, &send, 1, &receive, 1);
+        talus_comm_advance_exchange(comm);
+        status = talus_comm_finish_exchange(comm);
+        if (rank == 0 && k == 2)
+            break;
+        if (k < 2 || (context && k == 2))
+            CHECK_OK(status);
+        else if (rank == 1 || !talus_mpi_is_launched()) /* other processes may have all they need */
+            CHECK_INT(status, TALUS_ERR_CANCELLED);
+    }
+    free(out);
+    free(in);
+    return rank == 0 ? talus_fail(TALUS_ERR_IO, "rank 0 fails") : status;
+}
+
+TEST(threads_end_between_the_halves_of_an_exchange)
+{
+    NEEDS_RANKS();
+    for (int k = 0; k < rounds / 10; k++) {
+        CHECK_INT(run_ranks(3, end_between_halves, k % 2 ? "after" : NULL), TALUS_ERR_IO);
+        CHECK(strcmp(talus_error(), "rank 0 fails") == 0);
+    }
+}
+
+/* Both halves of an exchange on a communicator that has been broken. */
+static TalusStatus exchange_when_broken(TalusComm *comm, void *context)
+{
+    const int ranks = talus_comm_size(comm), rank = talus_comm_rank(comm);
+    char out = 0, in = 0;
+    const TalusMessage send = {&out, 1, (rank + 1) % ranks};
+    const TalusMessage receive = {&in, 1, (rank + ranks - 1) % ranks};
+    (void)context;
+    if (rank == 0)
+        return talus_fail(TALUS_ERR_IO, "rank 0 fails");
+    CHECK_INT(talus_comm_agree(comm, TALUS_OK), TALUS_ERR_CANCELLED);
+    talus_comm_begin_exchange(comm, &send, 1, &receive, 1);
+    CHECK(talus_comm_advance_exchange(comm)); /* nothing to wait for */
+    CHECK_INT(talus_comm_finish_exchange(comm), TALUS_ERR_CANCELLED);
+    return TALUS_ERR_CANCELLED;
+}
+
+TEST(threads_exchange_nothing_when_broken)
+{
+    NEEDS_RANKS();
+    CHECK_INT(run_ranks(3, exchange_when_broken, NULL), TALUS_ERR_IO);
 }
 
 /* Memory fails in an exchange of one rank. */
@@ -407,12 +555,16 @@ int main(void)
     RUN(threads_agree_on_the_sign_of_zero);
     RUN(threads_see_a_nan_of_one_and_what_rank_0_has);
     RUN(threads_receive_what_the_others_send);
+    RUN(threads_exchange_in_two_halves);
+    RUN(threads_book_work_between_the_halves);
     RUN(threads_gather_what_all_have);
     RUN(messages_come_from_ranks_that_were_not_known_before);
     RUN(threads_end_when_one_fails_with_its_error);
     RUN(threads_agree_that_one_has_failed);
     RUN(threads_break_on_messages_of_different_lengths);
     RUN(threads_end_in_an_exchange_of_large_messages);
+    RUN(threads_end_between_the_halves_of_an_exchange);
+    RUN(threads_exchange_nothing_when_broken);
     RUN(ranks_of_mpi_end_when_memory_fails);
     RUN(a_process_alone_is_the_only_rank);
     RUN(ranks_of_mpi_do_not_run_within_each_other);

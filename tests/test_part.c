@@ -3,6 +3,7 @@
 #include "problem/part.h"
 
 #include "backend/cpu/colour.h"
+#include "backend/cpu/cpu.h"
 #include "problem/problem.h"
 
 #include "support/problems.h"
@@ -43,9 +44,16 @@ typedef struct Job {
     const TalusSolveOptions *options;
     Result *result;
     int threads;
+    bool late; /* messages are never here before they are waited for */
 } Job;
 
-static TalusStatus solve_part(TalusComm *comm, void *context)
+static bool come_late(TalusComm *comm)
+{
+    (void)comm;
+    return false;
+}
+
+static TalusStatus solve_part_by(TalusComm *comm, void *context)
 {
     const Job *job = context;
     TalusProblem *part = NULL;
@@ -62,6 +70,18 @@ static TalusStatus solve_part(TalusComm *comm, void *context)
     talus_solver_destroy(solver);
     talus_problem_destroy(part);
     talus_pool_destroy(pool);
+    return status;
+}
+
+/* solve_part_by with messages as they come, or late ones. */
+static TalusStatus solve_part(TalusComm *comm, void *context)
+{
+    const TalusCommOps *own = comm->ops;
+    TalusCommOps late = *own;
+    late.advance_exchange = come_late;
+    comm->ops = ((const Job *)context)->late ? &late : own;
+    const TalusStatus status = solve_part_by(comm, context);
+    comm->ops = own;
     return status;
 }
 
@@ -96,7 +116,7 @@ static void compare_solves(const char *name, TalusProblem *whole, const char *so
     memset(talus_problem_gamma(whole), 0, size * sizeof(double));
     const int runs = talus_mpi_is_launched() ? 1 : RANKS;
     for (int r = 0; r < runs; r++) {
-        Job job = {whole, solver, options, &found, 1 + r % 2};
+        Job job = {whole, solver, options, &found, 1 + r % 2, r % 2};
         memset(found.gamma, 0xff, size * sizeof(double));
         if (!CHECK_OK(run_ranks(ranks[r], solve_part, &job)) ||
             (is_first && !is_same(&found, &expected, size)))
@@ -419,13 +439,153 @@ TEST(metrics_on_ranks_of_threads)
     }
 }
 
+/* ---- velocities of the halo, behind the work ---- */
+
+/* What a rank has done in a loop over groups; the velocity record of a body has its number in all entries. */
+typedef struct Visits {
+    const TalusOperator *op;
+    _Atomic int *group;  /* calls for each group */
+    _Atomic int strange; /* velocities that were not as expected */
+    int looks;           /* at the messages */
+    bool late;           /* messages are not here before they are waited for */
+    bool fails;          /* the halo does not come */
+    bool waited;
+} Visits;
+
+static _Thread_local Visits *visits; /* of this rank, for its communicator */
+static _Thread_local const TalusCommOps *carrier;
+
+/* True if all bodies of the group are own. */
+static bool group_is_inner(const TalusOperator *op, int group)
+{
+    const TalusGroups *groups = &op->scratch->groups;
+    for (int i = groups->start[group]; i < groups->start[group + 1]; i++)
+        for (int side = 0; side < 2; side++)
+            if (op->pair[i][side] >= 0 && !op->halo->owned[op->pair[i][side]])
+                return false;
+    return true;
+}
+
+static bool note_look(TalusComm *comm)
+{
+    visits->looks++;
+    return carrier->advance_exchange(comm) && !visits->late;
+}
+
+/* Before a rank waits for a late halo it has gone over its inner groups and no others. */
+static bool check_before_wait(TalusComm *comm)
+{
+    for (int g = 0; g < visits->op->scratch->groups.count; g++) {
+        const bool inner = group_is_inner(visits->op, g);
+        CHECK_INT(visits->group[g], inner && (visits->late || visits->group[g]));
+    }
+    visits->waited = true;
+    return carrier->finish_exchange(comm);
+}
+
+/* Writes the records of bodies [begin, end), which must be own. */
+static void write_numbers(void *context, int64_t begin, int64_t end, int64_t chunk)
+{
+    Visits *v = context;
+    (void)chunk;
+    for (int64_t i = begin; i < end; i++)
+        for (int k = 0; k < 8; k++) {
+            v->strange += !v->op->halo->owned[i];
+            v->op->scratch->velocity[i][k] =
+                (double)talus_body_number(&v->op->numbers, (int32_t)i) + k;
+        }
+}
+
+/* Reads the records of the bodies of a group. */
+static void visit_group(void *context, int64_t begin, int64_t end, int64_t group)
+{
+    Visits *v = context;
+    const TalusOperator *op = v->op;
+    v->group[group]++;
+    for (int64_t i = begin; i < end; i++)
+        for (int side = 0; side < 2; side++) {
+            const int body = op->pair[i][side];
+            if (body < 0)
+                continue;
+            const double seen = op->scratch->velocity[body][7];
+            v->strange += v->fails && !op->halo->owned[body]
+                              ? !isnan(seen)
+                              : seen != (double)talus_body_number(&op->numbers, body) + 7;
+        }
+}
+
+/* A product's loops on a part, with another function in each place. */
+static void check_order(TalusProblem *part, TalusComm *comm, bool late, bool fails)
+{
+    const TalusOperator *op = &part->op;
+    const int groups = op->scratch->groups.count;
+    Visits v = {.op = op,
+                .group = calloc((size_t)groups + 1, sizeof *v.group),
+                .late = late,
+                .fails = fails};
+    TalusCommOps spy = *comm->ops;
+    int inner = 0;
+    carrier = comm->ops;
+    visits = &v;
+    spy.advance_exchange = note_look;
+    spy.finish_exchange = check_before_wait;
+    comm->ops = &spy;
+    memset(op->scratch->velocity, 0, (size_t)op->bodies * sizeof *op->scratch->velocity);
+    talus_cpu_compute_and_send(op, write_numbers, &v, op->scratch->velocity,
+                               sizeof *op->scratch->velocity);
+    talus_cpu_for_each_group_when_ready(op, visit_group, &v);
+    comm->ops = carrier;
+    for (int g = 0; g < groups; g++) {
+        CHECK_INT(v.group[g], 1);
+        inner += group_is_inner(op, g);
+    }
+    CHECK_INT(v.strange, 0);
+    CHECK_INT(v.waited, talus_comm_size(comm) > 1);
+    CHECK(v.looks > 0 || talus_comm_size(comm) == 1);
+    CHECK(inner > 0); /* the problem is large enough for both kinds */
+    CHECK(inner < groups || talus_comm_size(comm) == 1);
+    free(v.group);
+}
+
+static TalusStatus visit_part(TalusComm *comm, void *context)
+{
+    TalusProblem *part = NULL;
+    TalusPool *pool = NULL;
+    TalusStatus status = talus_pool_create(1 + talus_comm_rank(comm) % 2, &pool);
+    status = status == TALUS_OK ? talus_part_create(context, comm, pool, &part) : status;
+    for (int k = 0; k < 4 && status == TALUS_OK; k++)
+        check_order(part, comm, k != 1, false);
+    if (status == TALUS_OK && talus_comm_size(comm) > 1) { /* then rank 0 fails */
+        if (talus_comm_rank(comm) == 0)
+            status = talus_fail(TALUS_ERR_IO, "rank 0 fails");
+        else if (!talus_mpi_is_launched()) /* other processes may have all they need */
+            check_order(part, comm, true, true);
+    }
+    talus_problem_destroy(part);
+    talus_pool_destroy(pool);
+    return status;
+}
+
+TEST(inner_groups_come_before_the_halo_of_threads)
+{
+    TestProblem p = make_heap(&(HeapOptions){48, 10, 10, 36, 0.4, 1e-3, 0.0});
+    TalusProblem *whole;
+    put_in_order(&p);
+    REQUIRE_OK(talus_problem_create(&p.def, NULL, &whole));
+    for (int r = 0; r < RANKS && ranks[r] <= 3; r++)
+        CHECK_INT(run_ranks(ranks[r], visit_part, whole),
+                  ranks[r] > 1 || talus_mpi_is_launched() ? TALUS_ERR_IO : TALUS_OK);
+    talus_problem_destroy(whole);
+    free_test_problem(&p);
+}
+
 /* ---- what parts refuse ---- */
 
 static void check_refused(TalusProblem *whole, const char *solver, const TalusSolveOptions *options,
                           const char *words)
 {
     Result none = {.gamma = NULL};
-    Job job = {whole, solver, options, &none, 1};
+    Job job = {whole, solver, options, &none, 1, false};
     CHECK_INT(run_ranks(2, solve_part, &job), TALUS_ERR_UNSUPPORTED);
     if (!CHECK(strstr(talus_error(), words) != NULL))
         printf("    %s\n", talus_error());
@@ -484,6 +644,7 @@ int main(void)
     RUN(ranks_without_bodies_of_threads);
     RUN(all_solvers_on_ranks_of_threads);
     RUN(metrics_on_ranks_of_threads);
+    RUN(inner_groups_come_before_the_halo_of_threads);
     RUN(what_parts_refuse_is_said);
     RUN(shares_have_about_equal_weight);
     return talus_test_result();

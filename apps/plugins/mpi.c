@@ -46,12 +46,18 @@ static struct {
     bool running;
     int *outcomes;          /* [2 * size]: how each rank's function ended */
     MPI_Request *own_marks; /* [size]: the marks sent by this rank */
-    /* [size]: 1 + index of the message that is expected of a rank in the present transfer; 0: none, or it has come */
+
+    const TalusMessage *receive; /* of the present transfer */
+    int awaited;                 /* messages of the transfer that have not been found yet */
+    int from;                    /* their rank, MPI_ANY_SOURCE for several */
+    bool right;                  /* those that have come were as expected */
+    /* [size]: 1 + index of the message that is expected of a rank in the transfer; 0: none, or it has come */
     int *expected;
 
     int64_t call;         /* number of the present call in the run, from 1 */
     MPI_Request *request; /* what the call sends and receives */
     int requests, request_room;
+    int finished; /* number of the first requests that are known to be complete */
     Found *found;
     int founds, found_room;
 
@@ -313,18 +319,18 @@ static void send_marks(int64_t completed)
 /* Leaves the run after `completed` calls, and returns when all ranks have left it. */
 static void leave_after(int64_t completed)
 {
-    int finished = 0, sent = 0;
+    int sent = 0;
     run.left = true;
     send_marks(completed);
     for (int k = 0; k < run.founds; k++)
         discard(&run.found[k]);
-    while (!try_to_finish(run.request, run.requests, &finished) ||
+    while (!try_to_finish(run.request, run.requests, &run.finished) ||
            !try_to_finish(run.own_marks, run.size, &sent) || run.marks < run.size - 1) {
         empty_queue();
         sched_yield();
     }
     empty_queue(); /* what came before the last mark */
-    run.requests = run.founds = 0;
+    run.requests = run.finished = run.founds = 0;
 }
 
 static void leave(void)
@@ -336,7 +342,7 @@ static void begin_run(void)
 {
     run.running = true;
     run.left = false;
-    run.call = run.marks = run.requests = run.founds = 0;
+    run.call = run.marks = run.requests = run.finished = run.founds = 0;
     run.last_call = INT64_MAX;
     for (int r = 0; r < run.size; r++)
         run.expected[r] = 0;
@@ -402,64 +408,85 @@ static bool go_on(int64_t count)
 /* Waits for all requests of the call. */
 static bool await(void)
 {
-    int finished = 0;
-    for (int64_t polls = 0; !try_to_finish(run.request, run.requests, &finished); polls++)
+    for (int64_t polls = 0; !try_to_finish(run.request, run.requests, &run.finished); polls++)
         if (!go_on(polls))
             return false;
-    run.requests = 0;
+    run.requests = run.finished = 0;
     return true;
 }
 
 /* Begins to receive what has been found, if that is as expected. */
-static bool accept(Found *found, const TalusMessage *receive)
+static bool accept(Found *found)
 {
     const int expected = run.expected[found->rank] - 1;
     run.expected[found->rank] = 0;
-    if (expected >= 0 && receive[expected].bytes == found->bytes) {
-        begin(&receive[expected], &found->handle);
+    run.awaited -= expected >= 0;
+    if (expected >= 0 && run.receive[expected].bytes == found->bytes) {
+        begin(&run.receive[expected], &found->handle);
         return true;
     }
     discard(found);
     return false;
 }
 
-/* Accepts the messages as they come. After one that was not as expected, waits for the others all the same, so that all
- * ranks complete this call; false if the run has been left. */
-static bool receive_all(const TalusMessage *receive, int receives, bool *right)
+/* Accepts a message of the transfer; false if none has come. */
+static bool accept_next(void)
 {
-    const int from = receives == 1 ? receive->rank : MPI_ANY_SOURCE;
-    int left = receives, tag;
-    for (int64_t polls = 0; left > 0;) {
-        Found found;
-        if (look_for(from, get_tag(), &found, &tag)) {
-            left -= run.expected[found.rank] > 0;
-            *right = accept(&found, receive) && *right;
-        } else if (!go_on(polls++)) {
-            return false;
-        }
-    }
+    Found found;
+    int tag;
+    if (!look_for(run.from, get_tag(), &found, &tag))
+        return false;
+    run.right = accept(&found) && run.right;
     return true;
 }
 
-static bool do_transfer(const TalusMessage *send, int sends, const TalusMessage *receive,
-                        int receives)
+/* Accepts the messages as they come. After one that was not as expected, waits for the others all the same, so that all
+ * ranks complete this call; false if the run has been left. */
+static bool receive_all(void)
 {
-    bool right = true;
+    for (int64_t polls = 0; run.awaited > 0;)
+        if (!accept_next() && !go_on(polls++))
+            return false;
+    return true;
+}
+
+static void do_begin_transfer(const TalusMessage *send, int sends, const TalusMessage *receive,
+                              int receives)
+{
     if (run.left)
-        return false;
+        return;
     if (!reserve(sends + receives, 0)) {
         leave();
-        return false;
+        return;
     }
+    run.right = true;
+    run.receive = receive;
+    run.awaited = receives;
+    run.from = receives == 1 ? receive->rank : MPI_ANY_SOURCE;
     for (int k = 0; k < receives; k++)
         run.expected[receive[k].rank] = k + 1;
     for (int k = 0; k < sends; k++)
         begin(&send[k], NULL);
-    if (!receive_all(receive, receives, &right) || !await())
+}
+
+static bool do_advance_transfer(void)
+{
+    look_for_marks();
+    if (run.left || run.last_call < run.call)
+        return true;
+    while (run.awaited > 0)
+        if (!accept_next())
+            return false;
+    return try_to_finish(run.request, run.requests, &run.finished);
+}
+
+static bool do_finish_transfer(void)
+{
+    if (run.left || !receive_all() || !await())
         return false;
-    if (!right)
+    if (!run.right)
         leave_after(run.call);
-    return right;
+    return run.right;
 }
 
 /* Enters the last message found among those before it, by rank. */
@@ -521,10 +548,24 @@ static bool finish(bool result)
     return result;
 }
 
-static bool transfer(const TalusMessage *send, int sends, const TalusMessage *receive, int receives)
+static void begin_transfer(const TalusMessage *send, int sends, const TalusMessage *receive,
+                           int receives)
 {
     enter();
-    return finish(do_transfer(send, sends, receive, receives));
+    do_begin_transfer(send, sends, receive, receives);
+    finish(true);
+}
+
+static bool advance_transfer(void)
+{
+    enter();
+    return finish(do_advance_transfer());
+}
+
+static bool finish_transfer(void)
+{
+    enter();
+    return finish(do_finish_transfer());
 }
 
 static bool find(const TalusMessage *send, int sends, int count, TalusMessage *found)
@@ -552,7 +593,9 @@ static const TalusMpiModule module = {
     .open = open_mpi,
     .begin_run = begin_run,
     .begin_call = begin_call,
-    .transfer = transfer,
+    .begin_transfer = begin_transfer,
+    .advance_transfer = advance_transfer,
+    .finish_transfer = finish_transfer,
     .find = find,
     .take = take,
     .leave = leave,

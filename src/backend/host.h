@@ -19,6 +19,15 @@ typedef struct TalusGroups {
     int count;
 } TalusGroups;
 
+/* The order in which a rank computes its part of a product (cpu/border.c). */
+typedef struct TalusBorder {
+    int32_t *body; /* [bodies]: own bodies; first the `sent` ones that other ranks need */
+    int bodies, sent;
+    int32_t *group; /* [number of groups]: first the `inner` ones, without bodies of the halo */
+    int inner;
+    uint8_t *is_sent; /* work space */
+} TalusBorder;
+
 /* Work arrays of an operator in host memory (TalusOperator.scratch). op.reserve_scratch of the CPU backend grows the
  * arrays; the operator's owner frees them. */
 typedef struct TalusHostScratch {
@@ -31,6 +40,7 @@ typedef struct TalusHostScratch {
     double *product, *unscaled; /* explicit operator: N gamma + q, gamma */
     bool full_blocks;           /* explicit operator: N consists of full 3 x 3 blocks */
     TalusGroups groups;         /* of contacts; the free joints, the last blocks, are in none */
+    TalusBorder border;         /* of an operator with a halo */
     double *partial;            /* [sum][group]: up to PARTIALS sums (cpu/cpu.h) of each group */
     double *vector_partial;     /* likewise, up to TALUS_VECTORS sums */
     unsigned char *single;      /* memory of cpu/accelerate_single.c; NULL before its first use */

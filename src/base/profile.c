@@ -47,6 +47,11 @@ void talus_profile_expect_bytes(double bytes)
         expected_bytes = bytes;
 }
 
+double talus_profile_expected_bytes(void)
+{
+    return talus_profile_is_on() ? expected_bytes : 0.0;
+}
+
 /* Texts are mostly literals, so that equal ones are mostly the same. */
 static bool equals(const char *a, const char *b)
 {

@@ -27,6 +27,8 @@ bool talus_profile_is_on(void);
 const char *talus_profile_set_stage(const char *stage);
 /* Tells how many bytes the next loop of this thread must move. Later loops have none unless told again. */
 void talus_profile_expect_bytes(double bytes);
+/* Returns what was told; 0 while no profile is on. */
+double talus_profile_expected_bytes(void);
 /* Adds a call of a loop. The name must stay valid; equal names are one loop. */
 void talus_profile_add(const char *loop, double seconds);
 

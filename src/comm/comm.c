@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/timer.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -167,8 +168,55 @@ TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int s
     if (is_alone(comm))
         return TALUS_OK;
     const double start = talus_now();
-    const bool done = comm->ops->exchange(comm, send, sends, receive, receives);
+    comm->ops->begin_exchange(comm, send, sends, receive, receives);
+    const bool done = comm->ops->finish_exchange(comm);
     book_messages(comm, send, sends, start);
+    return done ? TALUS_OK : fail_broken();
+}
+
+void talus_comm_begin_exchange(TalusComm *comm, const TalusMessage *send, int sends,
+                               const TalusMessage *receive, int receives)
+{
+    if (is_alone(comm))
+        return;
+    assert(!comm->under_way);
+    const double start = talus_now();
+    comm->ops->begin_exchange(comm, send, sends, receive, receives);
+    book_messages(comm, send, sends, start);
+    comm->under_way = true;
+    comm->arrived = false;
+    comm->since = talus_now();
+}
+
+/* Books the work since the last call for the exchange under way, if messages still were; returns the present time. */
+static double book_work(TalusComm *comm)
+{
+    const double now = talus_now();
+    assert(comm->under_way);
+    if (!comm->arrived)
+        comm->use.hidden_seconds += now - comm->since;
+    return now;
+}
+
+bool talus_comm_advance_exchange(TalusComm *comm)
+{
+    if (is_alone(comm) || comm->arrived)
+        return true;
+    const double start = book_work(comm);
+    comm->arrived = comm->ops->advance_exchange(comm);
+    comm->since = talus_now();
+    comm->use.message_seconds += comm->since - start;
+    return comm->arrived;
+}
+
+TalusStatus talus_comm_finish_exchange(TalusComm *comm)
+{
+    if (is_alone(comm))
+        return TALUS_OK;
+    const double start = book_work(comm);
+    const bool done = comm->ops->finish_exchange(comm);
+    comm->use.message_seconds += talus_now() - start;
+    comm->under_way = false;
     return done ? TALUS_OK : fail_broken();
 }
 

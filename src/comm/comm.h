@@ -62,11 +62,15 @@ typedef struct TalusCommOps {
     bool (*reduce)(TalusComm *comm, TalusReduction kind, void *values, int count);
     /* Copies the bytes of rank `root` to all ranks. */
     bool (*broadcast)(TalusComm *comm, int root, void *data, size_t bytes);
-    /* Sends and receives messages: at most one to and one from each other rank. What a rank sends, the other receives in the
-     * same call, with the same number of bytes. Another number breaks the communicator. So does a message that is not
-     * sent, between threads; between processes it is waited for. */
-    bool (*exchange)(TalusComm *comm, const TalusMessage *send, int sends,
-                     const TalusMessage *receive, int receives);
+    /* Begins to send and to receive messages: at most one to and one from each other rank. What a rank sends, the other
+     * receives in the same call, with the same number of bytes. Another number breaks the communicator. So does a message
+     * that is not sent, between threads; between processes it is waited for. */
+    void (*begin_exchange)(TalusComm *comm, const TalusMessage *send, int sends,
+                           const TalusMessage *receive, int receives);
+    /* Lets the messages get on, without waiting. True if the second half would not wait for those that come. */
+    bool (*advance_exchange)(TalusComm *comm);
+    /* Waits until all has come, and until what is sent is needed no more; false if either half has failed. */
+    bool (*finish_exchange)(TalusComm *comm);
     /* Sends messages, at most one to each rank, this one included; receivers know neither senders nor sizes. The inbox
      * gets what others send to this rank; its former content is lost. */
     bool (*route)(TalusComm *comm, const TalusMessage *send, int sends, TalusInbox *inbox);
@@ -75,6 +79,7 @@ typedef struct TalusCommOps {
 /* What this rank has spent in calls, and what it has sent. Waiting for other ranks counts. */
 typedef struct TalusCommUse {
     double reduce_seconds, broadcast_seconds, message_seconds;
+    double hidden_seconds;   /* of work while messages were under way; in none of those above */
     int64_t messages, bytes; /* sent */
 } TalusCommUse;
 
@@ -82,6 +87,8 @@ struct TalusComm {
     const TalusCommOps *ops;
     int rank, size;
     TalusCommUse use;
+    bool under_way, arrived; /* between the halves of an exchange; what comes is here */
+    double since;            /* end of the last call for this exchange */
 };
 
 /* comm NULL, or of one rank: nothing changes. */
@@ -101,6 +108,16 @@ double talus_comm_share(TalusComm *comm, double value);
 TalusStatus talus_comm_broadcast(TalusComm *comm, int root, void *data, size_t bytes);
 TalusStatus talus_comm_exchange(TalusComm *comm, const TalusMessage *send, int sends,
                                 const TalusMessage *receive, int receives);
+/* The same in two halves, for work that does without what comes; its time is booked as hidden_seconds. Between them the
+ * communicator is used for nothing else, both lists stay, and what is sent does not change. A rank that fails between them
+ * calls the second all the same, before it gives up that memory, which others may read. A failure of the first half is
+ * returned by the second. */
+void talus_comm_begin_exchange(TalusComm *comm, const TalusMessage *send, int sends,
+                               const TalusMessage *receive, int receives);
+TalusStatus talus_comm_finish_exchange(TalusComm *comm);
+/* Lets messages get on between the halves: those of processes may stand still while none of them makes a call. True if what
+ * comes is here. */
+bool talus_comm_advance_exchange(TalusComm *comm);
 /* Like the operation; one rank alone may send to itself. */
 TalusStatus talus_comm_route(TalusComm *comm, const TalusMessage *send, int sends,
                              TalusInbox *inbox);

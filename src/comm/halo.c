@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +197,7 @@ TalusStatus talus_halo_create(TalusComm *comm, const TalusHaloBodies *bodies, si
 
 void talus_halo_destroy(TalusHalo *h)
 {
+    assert(!talus_halo_is_under_way(h));
     if (h)
         TALUS_RELEASE(h->owned, h->send, h->receive, h->send_start, h->send_body, h->receive_start,
                       h->receive_body, h->out, h->in, h);
@@ -214,25 +216,67 @@ static void lay_out_messages(TalusHalo *h, size_t bytes)
     }
 }
 
+/* Makes what was to come NaN unless it has. */
+static void check_messages(TalusHalo *h, size_t bytes, TalusStatus status)
+{
+    if (status != TALUS_OK) /* all bits 1: NaN, of either width */
+        memset(h->in, 0xff, (size_t)h->receive_start[h->neighbours] * bytes);
+}
+
 void talus_halo_exchange_messages(TalusHalo *h, size_t bytes)
 {
-    const size_t receives = (size_t)h->receive_start[h->neighbours];
     lay_out_messages(h, bytes);
-    if (talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours) != TALUS_OK)
-        memset(h->in, 0xff, receives * bytes); /* all bits 1: NaN, of either width */
+    check_messages(h, bytes,
+                   talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours));
+}
+
+/* Copies the records of the bodies that are sent to the messages. */
+static void pack_records(TalusHalo *h, const unsigned char *record, size_t bytes)
+{
+    for (int i = 0; i < h->send_start[h->neighbours]; i++)
+        memcpy(h->out + (size_t)i * bytes, record + (size_t)h->send_body[i] * bytes, bytes);
+}
+
+/* Copies what has come to the records of the halo's bodies. */
+static void unpack_records(const TalusHalo *h, unsigned char *record, size_t bytes)
+{
+    for (int i = 0; i < h->receive_start[h->neighbours]; i++)
+        memcpy(record + (size_t)h->receive_body[i] * bytes, h->in + (size_t)i * bytes, bytes);
 }
 
 void talus_halo_exchange(TalusHalo *h, void *records, size_t bytes)
 {
-    unsigned char *record = records;
     if (!h || h->comm->size == 1)
         return;
-    const int sends = h->send_start[h->neighbours], receives = h->receive_start[h->neighbours];
-    for (int i = 0; i < sends; i++)
-        memcpy(h->out + (size_t)i * bytes, record + (size_t)h->send_body[i] * bytes, bytes);
+    pack_records(h, records, bytes);
     talus_halo_exchange_messages(h, bytes);
-    for (int i = 0; i < receives; i++)
-        memcpy(record + (size_t)h->receive_body[i] * bytes, h->in + (size_t)i * bytes, bytes);
+    unpack_records(h, records, bytes);
+}
+
+void talus_halo_begin_exchange(TalusHalo *h, void *records, size_t bytes)
+{
+    if (!h || h->comm->size == 1)
+        return;
+    assert(!h->records);
+    pack_records(h, records, bytes);
+    lay_out_messages(h, bytes);
+    talus_comm_begin_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours);
+    h->records = records;
+    h->bytes = bytes;
+}
+
+bool talus_halo_advance_exchange(TalusHalo *h)
+{
+    return !talus_halo_is_under_way(h) || talus_comm_advance_exchange(h->comm);
+}
+
+void talus_halo_finish_exchange(TalusHalo *h)
+{
+    if (!talus_halo_is_under_way(h))
+        return;
+    check_messages(h, h->bytes, talus_comm_finish_exchange(h->comm));
+    unpack_records(h, h->records, h->bytes);
+    h->records = NULL;
 }
 
 /* ---- shares ---- */

@@ -28,6 +28,9 @@ typedef struct TalusHalo {
     TalusMessage *send, *receive;
     int32_t *send_start, *send_body, *receive_start, *receive_body;
     unsigned char *out, *in; /* records of all messages */
+    /* What an exchange under way has been begun with; NULL: there is none. */
+    void *records;
+    size_t bytes;
 } TalusHalo;
 
 /* The bodies of a rank, those of its halo included. */
@@ -50,6 +53,17 @@ void talus_halo_destroy(TalusHalo *halo);
 /* Replaces the records of the halo's bodies by those of their owners; record k is `bytes` k bytes after `records`. If the
  * communicator breaks, they become NaN. halo NULL: nothing happens. */
 void talus_halo_exchange(TalusHalo *halo, void *records, size_t bytes);
+/* The same in two halves. The first copies what is sent: between them the caller may change records of its own bodies, and
+ * neither reads nor writes those of the halo. */
+void talus_halo_begin_exchange(TalusHalo *halo, void *records, size_t bytes);
+/* Nothing happens if no exchange is under way. */
+void talus_halo_finish_exchange(TalusHalo *halo);
+/* Lets messages get on (comm.h); true if all that comes is here, or nothing is under way. */
+bool talus_halo_advance_exchange(TalusHalo *halo);
+static inline bool talus_halo_is_under_way(const TalusHalo *halo)
+{
+    return halo && halo->records;
+}
 /* The same for records that the caller has written to halo->out, in the order of halo->send_body; those of the halo's bodies
  * come to halo->in, in the order of halo->receive_body. */
 void talus_halo_exchange_messages(TalusHalo *halo, size_t bytes);

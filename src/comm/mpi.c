@@ -133,16 +133,23 @@ static Process *get_process(TalusComm *comm)
     return (Process *)comm;
 }
 
+static bool transfer(const TalusMpiModule *module, const TalusMessage *send, int sends,
+                     const TalusMessage *receive, int receives)
+{
+    module->begin_transfer(send, sends, receive, receives);
+    return module->finish_transfer();
+}
+
 static bool send_to(const TalusMpiModule *module, int rank, void *data, size_t bytes)
 {
     const TalusMessage message = {data, bytes, rank};
-    return module->transfer(&message, 1, NULL, 0);
+    return transfer(module, &message, 1, NULL, 0);
 }
 
 static bool receive_from(const TalusMpiModule *module, int rank, void *data, size_t bytes)
 {
     const TalusMessage message = {data, bytes, rank};
-    return module->transfer(NULL, 0, &message, 1);
+    return transfer(module, NULL, 0, &message, 1);
 }
 
 /* Combines the values here with those received in `work`, which are of rank `other` and its group. */
@@ -166,7 +173,7 @@ static bool reduce_by_doubling(Process *own, TalusReduction kind, void *values, 
     for (int distance = 1; distance < groups; distance *= 2) {
         const int there = number ^ distance, other = there < paired ? 2 * there : there + paired;
         const TalusMessage send = {values, bytes, other}, receive = {own->work, bytes, other};
-        if (!own->module->transfer(&send, 1, &receive, 1))
+        if (!transfer(own->module, &send, 1, &receive, 1))
             return false;
         combine(own, kind, values, count, other);
     }
@@ -231,12 +238,22 @@ static bool mpi_broadcast(TalusComm *comm, int root, void *data, size_t bytes)
     return true;
 }
 
-static bool mpi_exchange(TalusComm *comm, const TalusMessage *send, int sends,
-                         const TalusMessage *receive, int receives)
+static void mpi_begin_exchange(TalusComm *comm, const TalusMessage *send, int sends,
+                               const TalusMessage *receive, int receives)
 {
     const TalusMpiModule *module = get_process(comm)->module;
     module->begin_call();
-    return module->transfer(send, sends, receive, receives);
+    module->begin_transfer(send, sends, receive, receives);
+}
+
+static bool mpi_advance_exchange(TalusComm *comm)
+{
+    return get_process(comm)->module->advance_transfer();
+}
+
+static bool mpi_finish_exchange(TalusComm *comm)
+{
+    return get_process(comm)->module->finish_transfer();
 }
 
 /* Enters the message of this rank to itself, if there is one, among the `count` others; returns their new number. */
@@ -302,7 +319,15 @@ static bool mpi_route(TalusComm *comm, const TalusMessage *send, int sends, Talu
     return fill_inbox(own, send, sends, to_self, count, inbox);
 }
 
-static const TalusCommOps mpi_ops = {"mpi", mpi_reduce, mpi_broadcast, mpi_exchange, mpi_route};
+static const TalusCommOps mpi_ops = {
+    .name = "mpi",
+    .reduce = mpi_reduce,
+    .broadcast = mpi_broadcast,
+    .begin_exchange = mpi_begin_exchange,
+    .advance_exchange = mpi_advance_exchange,
+    .finish_exchange = mpi_finish_exchange,
+    .route = mpi_route,
+};
 
 /* ---- start and end ---- */
 

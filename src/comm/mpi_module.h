@@ -9,7 +9,7 @@
 #include "comm/comm.h"
 
 /* TALUS_MPI_VERSION increases with every change of this header. TALUS_MPI_TEXT: size of a text. */
-enum { TALUS_MPI_VERSION = 1, TALUS_MPI_TEXT = 512 };
+enum { TALUS_MPI_VERSION = 2, TALUS_MPI_TEXT = 512 };
 
 typedef struct TalusMpiModule {
     int version;
@@ -24,10 +24,14 @@ typedef struct TalusMpiModule {
     void (*begin_run)(void);
     /* A call begins. All ranks begin the same calls in the same order. */
     void (*begin_call)(void);
-    /* Sends and receives messages; both ends know the number of bytes. In this and the next two: false: the run is
-     * broken, because a rank has left it before it had completed the call, or because the number of bytes was wrong. */
-    bool (*transfer)(const TalusMessage *send, int sends, const TalusMessage *receive,
-                     int receives);
+    /* Begins to send and to receive messages; both ends know the number of bytes. */
+    void (*begin_transfer)(const TalusMessage *send, int sends, const TalusMessage *receive,
+                           int receives);
+    /* Lets the messages get on, without waiting; true if finish_transfer would not wait. */
+    bool (*advance_transfer)(void);
+    /* Waits until all messages have come and gone. In this and the next two: false: the run is broken, because a rank has
+     * left it before it had completed the call, or because the number of bytes was wrong. */
+    bool (*finish_transfer)(void);
     /* Sends messages and waits for `count` messages of any other ranks; writes their ranks, rising, and bytes to
      * `found`. */
     bool (*find)(const TalusMessage *send, int sends, int count, TalusMessage *found);

@@ -32,6 +32,10 @@ typedef struct Member {
     const TalusMessage *message; /* to send */
     int messages;
     void *data;
+    /* of an exchange under way */
+    const TalusMessage *receive;
+    int receives;
+    unsigned meeting; /* the one that this member has come to */
     /* memory for a reduction */
     unsigned char *work;
 } Member;
@@ -68,22 +72,33 @@ static void wake_sleepers(Team *team)
 }
 
 /* Completes the meeting after state `seen`, unless the team has been broken since. */
-static bool complete_meeting(Team *team, unsigned seen)
+static void complete_meeting(Team *team, unsigned seen)
 {
     atomic_store(&team->arrived, 0);
-    bool complete = atomic_compare_exchange_strong(&team->state, &seen, seen + 2);
+    atomic_compare_exchange_strong(&team->state, &seen, seen + 2);
     wake_sleepers(team);
-    return complete;
 }
 
-/* Waits until all members have come. False: the team is broken. */
-static bool meet(Team *team)
+/* Comes to the next meeting, without waiting for the others; returns the state that the meeting changes. */
+static unsigned come(Team *team)
 {
     const unsigned seen = atomic_load(&team->state);
+    if (!(seen & 1) && atomic_fetch_add(&team->arrived, 1) + 1 == team->size)
+        complete_meeting(team, seen);
+    return seen;
+}
+
+/* True if the meeting after state `seen`, which this member has come to, has taken place or never will. */
+static bool is_over(Team *team, unsigned seen)
+{
+    return seen & 1 || atomic_load(&team->state) != seen;
+}
+
+/* Waits until all members have come to the meeting after state `seen`. False: the team is broken. */
+static bool wait_for_others(Team *team, unsigned seen)
+{
     if (seen & 1)
         return false;
-    if (atomic_fetch_add(&team->arrived, 1) + 1 == team->size)
-        return complete_meeting(team, seen);
     for (int i = 0; i < team->spins && atomic_load(&team->state) == seen; i++)
         ;
     if (atomic_load(&team->state) == seen) {
@@ -95,6 +110,12 @@ static bool meet(Team *team)
         pthread_mutex_unlock(&team->mutex);
     }
     return atomic_load(&team->state) != seen + 1;
+}
+
+/* Comes and waits. */
+static bool meet(Team *team)
+{
+    return wait_for_others(team, come(team));
 }
 
 static void break_team(Team *team)
@@ -157,18 +178,33 @@ static bool take_message(const Team *team, int rank, const TalusMessage *receive
     return true;
 }
 
-static bool threads_exchange(TalusComm *comm, const TalusMessage *send, int sends,
-                             const TalusMessage *receive, int receives)
+/* Posts what is sent: others may take it when all have come. */
+static void threads_begin_exchange(TalusComm *comm, const TalusMessage *send, int sends,
+                                   const TalusMessage *receive, int receives)
+{
+    Member *own = get_member(comm);
+    own->message = send;
+    own->messages = sends;
+    own->receive = receive;
+    own->receives = receives;
+    own->meeting = come(own->team);
+}
+
+static bool threads_advance_exchange(TalusComm *comm)
+{
+    const Member *own = get_member(comm);
+    return is_over(own->team, own->meeting);
+}
+
+static bool threads_finish_exchange(TalusComm *comm)
 {
     Member *own = get_member(comm);
     Team *team = own->team;
     bool complete = true;
-    own->message = send;
-    own->messages = sends;
-    if (!meet(team))
+    if (!wait_for_others(team, own->meeting))
         return false;
-    for (int k = 0; k < receives; k++)
-        complete = take_message(team, comm->rank, &receive[k]) && complete;
+    for (int k = 0; k < own->receives; k++)
+        complete = take_message(team, comm->rank, &own->receive[k]) && complete;
     const bool met = meet(team); /* first, since others may read what this rank has posted */
     if (!complete)
         break_team(team);
@@ -215,8 +251,15 @@ static bool threads_route(TalusComm *comm, const TalusMessage *send, int sends, 
     return met && complete;
 }
 
-static const TalusCommOps threads_ops = {"threads", threads_reduce, threads_broadcast,
-                                         threads_exchange, threads_route};
+static const TalusCommOps threads_ops = {
+    .name = "threads",
+    .reduce = threads_reduce,
+    .broadcast = threads_broadcast,
+    .begin_exchange = threads_begin_exchange,
+    .advance_exchange = threads_advance_exchange,
+    .finish_exchange = threads_finish_exchange,
+    .route = threads_route,
+};
 
 /* ---- start and end ---- */
 

@@ -35,6 +35,7 @@ static void add_use(TalusCommUse *sum, const TalusCommUse *now, const TalusCommU
     sum->reduce_seconds += now->reduce_seconds - before->reduce_seconds;
     sum->broadcast_seconds += now->broadcast_seconds - before->broadcast_seconds;
     sum->message_seconds += now->message_seconds - before->message_seconds;
+    sum->hidden_seconds += now->hidden_seconds - before->hidden_seconds;
     sum->messages += now->messages - before->messages;
     sum->bytes += now->bytes - before->bytes;
 }

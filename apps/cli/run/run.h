@@ -67,6 +67,7 @@ typedef struct RunShare {
     double
         step_seconds; /* in steps; of these, seconds in messages and in reductions, waiting included */
     double message_seconds, reduce_seconds;
+    double hidden_seconds;  /* of computing while messages were under way */
     double messages, bytes; /* sent in steps */
     double peak_bytes;      /* of its process */
 } RunShare;

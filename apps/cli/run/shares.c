@@ -26,6 +26,7 @@ static RunShare own_share(const Run *run)
                       .step_seconds = run->step_seconds,
                       .message_seconds = use->message_seconds,
                       .reduce_seconds = use->reduce_seconds + use->broadcast_seconds,
+                      .hidden_seconds = use->hidden_seconds,
                       .messages = (double)use->messages,
                       .bytes = (double)use->bytes,
                       .peak_bytes = run_peak_bytes()};
@@ -53,9 +54,9 @@ static double compute_seconds(const RunShare *s)
 
 static void print_share(const char *name, const RunShare *s, FILE *out)
 {
-    fprintf(out, "  %-8s %10.0f %10.0f %10.2f %10.2f %10.2f %10.0f %10.1f %10.0f\n", name,
-            s->bodies, s->contacts, compute_seconds(s), s->message_seconds, s->reduce_seconds,
-            s->messages, 1e-6 * s->bytes, 1e-6 * s->peak_bytes);
+    fprintf(out, "  %-8s %10.0f %10.0f %10.2f %10.2f %10.2f %10.2f %10.0f %10.1f %10.0f\n", name,
+            s->bodies, s->contacts, compute_seconds(s), s->hidden_seconds, s->message_seconds,
+            s->reduce_seconds, s->messages, 1e-6 * s->bytes, 1e-6 * s->peak_bytes);
 }
 
 /* Prints the ranks with the least and the most to compute. */
@@ -91,11 +92,14 @@ void run_print_shares(const Run *run, FILE *out)
     char name[32];
     if (!run->share)
         return;
-    fprintf(out,
-            "\nSteps by rank; halo and sums with waiting for others; imbalance of computing %.2f\n",
-            imbalance(run->share, ranks));
-    fprintf(out, "  %-8s %10s %10s %10s %10s %10s %10s %10s %10s\n", "rank", "bodies", "contacts",
-            "compute s", "halo s", "sums s", "messages", "MB sent", "peak MB");
+    fprintf(
+        out,
+        "\nSteps by rank; hidden: computing while a halo was under way; halo and sums with waiting "
+        "for others; imbalance of computing %.2f\n",
+        imbalance(run->share, ranks));
+    fprintf(out, "  %-8s %10s %10s %10s %10s %10s %10s %10s %10s %10s\n", "rank", "bodies",
+            "contacts", "compute s", "hidden s", "halo s", "sums s", "messages", "MB sent",
+            "peak MB");
     if (ranks > ROWS)
         print_extremes(run->share, ranks, out);
     for (int r = 0; r < ranks && ranks <= ROWS; r++) {
@@ -116,6 +120,7 @@ void run_write_shares(const Run *run, JsonOut *json)
         json_write_real(json, "bodies", s->bodies);
         json_write_real(json, "contacts", s->contacts);
         json_write_real(json, "compute_seconds", compute_seconds(s));
+        json_write_real(json, "hidden_seconds", s->hidden_seconds);
         json_write_real(json, "halo_seconds", s->message_seconds);
         json_write_real(json, "sums_seconds", s->reduce_seconds);
         json_write_real(json, "messages", s->messages);

@@ -337,7 +337,7 @@ void talus_cpu_step_accelerate(const TalusOperator *op, TalusAccelerated *state,
                                   op->scratch->velocity);
     else
         talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, matrix_gradient_chunk, &pass);
-    talus_cpu_for_each_group(op, accelerate_chunk, &pass);
+    talus_cpu_for_each_group_when_ready(op, accelerate_chunk, &pass);
     double total[6];
     talus_cpu_combine_sums(op, 5, 1, total);
     *sums = (TalusStepSums){total[0], total[1], total[2], total[3], total[4], sqrt(total[5])};

@@ -272,6 +272,7 @@ static TalusStatus start_run(Pass *pass)
     talus_cpu_for_each_group(op, write_wrenches, pass);
     talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, true, false,
                               op->scratch->velocity);
+    talus_halo_finish_exchange(op->halo);
     run->unit = talus_single_units(op, velocity, run->partial);
     talus_cpu_for_each_group(op, fill_group, pass);
     talus_cpu_combine_sums(op, 0, 1, &run->offset);
@@ -545,10 +546,10 @@ static double take_step(Pass *pass, TalusStepSums *sums)
     pass->ahead = (float)talus_momentum_ahead(pass->state->beta, pass->state->lag);
     pass->step = (float)pass->state->step;
     talus_profile_expect_bytes(gather_bytes(op));
-    talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, pass);
-    talus_halo_exchange(op->halo, pass->run->velocity, sizeof *pass->run->velocity);
+    talus_cpu_compute_and_send(op, gather_chunk, pass, pass->run->velocity,
+                               sizeof *pass->run->velocity);
     talus_profile_expect_bytes(step_bytes(op));
-    talus_cpu_for_each_group(op, step_group, pass);
+    talus_cpu_for_each_group_when_ready(op, step_group, pass);
     talus_cpu_combine_sums(op, RESIDUAL_MAX2, 2, total);
     *sums = (TalusStepSums){.restart = total[RESTART],
                             .dx2 = x * total[DX2],

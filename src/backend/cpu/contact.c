@@ -401,10 +401,11 @@ void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6
     talus_profile_expect_bytes((op->blocks + op->general) * (double)sizeof *record +
                                2.0 * op->blocks * sizeof *op->incidence +
                                op->bodies * (sizeof *op->incidence_start + 2.0 * sizeof *velocity));
-    talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);
-    talus_halo_exchange(op->halo, velocity, sizeof *velocity);
-    if (op->elimination)
+    talus_cpu_compute_and_send(op, gather_chunk, &g, velocity, sizeof *velocity);
+    if (op->elimination) { /* which reads the velocities of all bodies */
+        talus_halo_finish_exchange(op->halo);
         talus_elimination_apply(op->elimination, free_motion, velocity);
+    }
 }
 
 /* Writes the impulses of general contacts [begin, end) in the world frame. */
@@ -438,7 +439,6 @@ bool talus_cpu_gather_impulses(const TalusOperator *op, const double *gamma, boo
                                2.0 * op->blocks * sizeof *op->incidence +
                                op->bodies * (sizeof *op->incidence_start + 2.0 * sizeof *velocity));
     talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, impulse_chunk, &g);
-    talus_parallel(op->pool, op->bodies, BODY_GRAIN, gather_chunk, &g);
-    talus_halo_exchange(op->halo, velocity, sizeof *velocity);
+    talus_cpu_compute_and_send(op, gather_chunk, &g, velocity, sizeof *velocity);
     return true;
 }

@@ -19,9 +19,10 @@ void talus_cpu_write_wrenches(const TalusOperator *op, const double *gamma, int 
 void talus_cpu_unscale_impulses(const TalusOperator *op, const TalusMetricBlock *metric,
                                 const double *x);
 
-/* velocity = v_f, if `free_motion`, plus M^-1 times the sum of each body's wrenches, as records like op->body; then
+/* Begins velocity = v_f, if `free_motion`, plus M^-1 times the sum of each body's wrenches, as records like op->body; then
  * changes the velocities so that they satisfy eliminated joints. With `terms`, which needs `free_motion`, |V| and |W|
- * of each body (terms.h) replace 1/m and k, entries 3 and 7 of its velocity record. */
+ * of each body (terms.h) replace 1/m and k, entries 3 and 7 of its velocity record. On return the velocities of the halo
+ * may still be under way: a loop `when_ready` follows (border.c), or talus_halo_finish_exchange. */
 void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6], bool free_motion,
                                bool terms, double (*velocity)[8]);
 
@@ -30,7 +31,8 @@ void talus_cpu_gather_wrenches(const TalusOperator *op, const double (*record)[6
 bool talus_cpu_gather_impulses(const TalusOperator *op, const double *gamma, bool free_motion,
                                bool terms, double (*velocity)[8]);
 
-/* Writes the bodies' velocities v_f + M^-1 D gamma to the scratch, with `terms` as in talus_cpu_gather_wrenches. */
+/* Begins to write the bodies' velocities v_f + M^-1 D gamma to the scratch, with `terms` and with a loop to follow as in
+ * talus_cpu_gather_wrenches. */
 void talus_cpu_update_velocities(const TalusOperator *op, const double *gamma, bool terms);
 
 /* Adds the squared sizes of the terms (terms.h) of blocks [begin, end) to *terms2 and raises *max2 to the largest of
@@ -80,6 +82,9 @@ int64_t talus_cpu_group_count(const TalusOperator *op);
     talus_cpu_for_each_group_named((op), (fn), (context), TALUS_LOOP_NAME(fn))
 void talus_cpu_for_each_group_named(const TalusOperator *op, TalusLoopFn *fn, void *context,
                                     const char *name);
+/* The same for the groups that are cut by position: free joints, or all blocks of an explicit matrix. */
+void talus_cpu_for_each_positioned_group_named(const TalusOperator *op, TalusLoopFn *fn,
+                                               void *context, const char *name);
 /* Stores `count` <= PARTIALS sums or maxima of a group in the scratch's `partial`. */
 void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, const double *sums);
 /* Combines the stored numbers of all groups, of all ranks: total[k] is the sum over groups for k < sums, the maximum over
@@ -90,6 +95,29 @@ void talus_cpu_combine_sums(const TalusOperator *op, int sums, int maxima, doubl
 void talus_cpu_sum_groups(const TalusOperator *op, int count, const double *partial, double *total);
 /* Returns the largest of the ranks' values; NaN if one is. */
 double talus_cpu_find_maximum(const TalusOperator *op, double value);
+
+/* ---- border.c: velocities of the halo travel behind the work ---- */
+
+/* Makes the lists of a rank's part; part of op.reserve_scratch, after talus_cpu_group_blocks. */
+TalusStatus talus_cpu_list_border(const TalusOperator *op);
+/* Calls fn(context, begin, end, chunk), which writes the records, for ranges of all own bodies, in parallel, and begins the
+ * exchange of records, of `bytes` each, once those are there that other ranks need. */
+#define talus_cpu_compute_and_send(op, fn, context, records, bytes) \
+    talus_cpu_compute_and_send_named((op), (fn), (context), (records), (bytes), TALUS_LOOP_NAME(fn))
+void talus_cpu_compute_and_send_named(const TalusOperator *op, TalusLoopFn *fn, void *context,
+                                      void *records, size_t bytes, const char *name);
+/* Like talus_cpu_for_each_group, for a function that reads velocities: while those of the halo are under way, goes over
+ * the groups that have no body of the halo, then waits and goes over the others; on return they are here. */
+#define talus_cpu_for_each_group_when_ready(op, fn, context) \
+    talus_cpu_for_each_group_when_ready_named((op), (fn), (context), TALUS_LOOP_NAME(fn))
+void talus_cpu_for_each_group_when_ready_named(const TalusOperator *op, TalusLoopFn *fn,
+                                               void *context, const char *name);
+/* The same in ranges of at most BLOCK_GRAIN blocks, which are groups only if velocities are under way: for a function that
+ * stores no sums. */
+#define talus_cpu_for_each_block_when_ready(op, fn, context) \
+    talus_cpu_for_each_block_when_ready_named((op), (fn), (context), TALUS_LOOP_NAME(fn))
+void talus_cpu_for_each_block_when_ready_named(const TalusOperator *op, TalusLoopFn *fn,
+                                               void *context, const char *name);
 
 /* The operations: talus_cpu_GROUP_NAME. */
 #define OPERATION(result, group, name, arguments) result talus_cpu_##group##_##name arguments;

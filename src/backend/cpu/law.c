@@ -138,7 +138,7 @@ void talus_cpu_law_measure_and_shift(const TalusOperator *op, const double *gamm
     double total[LAW_SUMS];
     if (op->pair)
         talus_cpu_update_velocities(op, gamma, pass.terms);
-    talus_cpu_for_each_group(op, measure_and_shift_chunk, &pass);
+    talus_cpu_for_each_group_when_ready(op, measure_and_shift_chunk, &pass);
     talus_cpu_combine_sums(op, RESIDUAL_MAX2, 2, total);
     *sums = (TalusLawSums){.residual2 = total[RESIDUAL2],
                            .residual_max = sqrt(total[RESIDUAL_MAX2]),

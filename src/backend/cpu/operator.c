@@ -1,6 +1,7 @@
 /* backend/cpu/operator.c - the operations of TalusOperatorOps except op.scale, and Jacobi's step. */
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/general.h"
+#include "backend/part.h"
 #include "linalg/eliminate.h"
 
 #include "base/memory.h"
@@ -22,6 +23,7 @@ TalusStatus talus_cpu_op_reserve_scratch(const TalusOperator *op)
         s->full_blocks = talus_cpu_has_full_blocks(op);
     }
     TALUS_TRY(talus_cpu_group_blocks(op));
+    TALUS_TRY(talus_cpu_list_border(op));
     size_t groups = (size_t)talus_cpu_group_count(op) + 1;
     TALUS_TRY(TALUS_GROW(s->vector_partial, TALUS_VECTORS * groups, 0, "dot products"));
     return TALUS_GROW(s->partial, PARTIALS * groups, 0, "partial sums");
@@ -49,7 +51,7 @@ static void wrench_chunk(void *context, int64_t begin, int64_t end, int64_t chun
                              p->op->scratch->record);
 }
 
-/* Writes the wrenches of gamma to the scratch, then the bodies' velocities by talus_cpu_gather_wrenches. */
+/* Writes the wrenches of gamma to the scratch, then begins the bodies' velocities by talus_cpu_gather_wrenches. */
 static void gather_impulses(const TalusOperator *op, const double *gamma, bool free_motion,
                             bool terms, double (*velocity)[8])
 {
@@ -65,6 +67,7 @@ void talus_cpu_op_body_velocities(const TalusOperator *op, const double *gamma, 
                                   double (*velocity)[8])
 {
     gather_impulses(op, gamma, free_motion, false, velocity);
+    talus_halo_finish_exchange(op->halo);
 }
 
 void talus_cpu_update_velocities(const TalusOperator *op, const double *gamma, bool terms)
@@ -123,10 +126,10 @@ void talus_cpu_op_product(const TalusOperator *op, const double *gamma, bool com
         write_free_velocities(op);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     } else if (op->pair) {
-        talus_cpu_op_body_velocities(op, gamma, offset, op->scratch->velocity);
+        gather_impulses(op, gamma, offset, false, op->scratch->velocity);
         p.velocity = (const double(*)[8])op->scratch->velocity;
     }
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, product_chunk, &p);
+    talus_cpu_for_each_block_when_ready(op, product_chunk, &p);
 }
 
 /* ---- gradient in a metric ---- */
@@ -188,7 +191,7 @@ void talus_cpu_op_gradient(const TalusOperator *op, const TalusMetricBlock *metr
     } else {
         p.gamma = op->scratch->unscaled;
     }
-    talus_parallel(op->pool, op->blocks, BLOCK_GRAIN, scaled_gradient_chunk, &p);
+    talus_cpu_for_each_block_when_ready(op, scaled_gradient_chunk, &p);
 }
 
 /* ---- residual and Jacobi step ---- */
@@ -288,7 +291,7 @@ static void measure_blocks(BlockPass *pass, double total[RESIDUAL_SUMS])
                (size_t)op->blocks * (size_t)op->rows * sizeof *pass->relaxed);
         pass->product.gamma = op->scratch->unscaled;
     }
-    talus_cpu_for_each_group(op, measure_chunk, pass);
+    talus_cpu_for_each_group_when_ready(op, measure_chunk, pass);
     talus_cpu_combine_sums(op, 2, 2, total);
 }
 

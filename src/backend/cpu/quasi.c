@@ -394,7 +394,7 @@ void talus_cpu_step_quasi_step(const TalusOperator *op, const TalusQuasi *q, Tal
     if (op->pair && !q->halve)
         talus_cpu_gather_wrenches(op, (const double(*)[6])op->scratch->record, false, false,
                                   op->scratch->velocity);
-    talus_cpu_for_each_group(op, step_chunk, &pass);
+    talus_cpu_for_each_group_when_ready(op, step_chunk, &pass);
     talus_cpu_sum_groups(op, OWN + 2 * (q->count + 1), op->scratch->vector_partial, total);
     *sums = (TalusQuasiSums){.r2 = total[0],
                              .rg = total[1],

@@ -47,18 +47,25 @@ static void call_for_chunk(void *context, int64_t begin, int64_t end, int64_t ch
              loop->first_group + chunk);
 }
 
-void talus_cpu_for_each_group_named(const TalusOperator *op, TalusLoopFn *fn, void *context,
-                                    const char *name)
+void talus_cpu_for_each_positioned_group_named(const TalusOperator *op, TalusLoopFn *fn,
+                                               void *context, const char *name)
 {
     PositionLoop loop = {.fn = fn, .context = context};
     if (op->pair) {
-        talus_groups_for_each_named(&op->scratch->groups, op->pool, fn, context, name);
         loop.first_block = op->blocks - op->joints;
         loop.first_group = op->scratch->groups.count;
     }
     if (op->blocks > loop.first_block)
         talus_parallel_named(op->pool, op->blocks - loop.first_block, BLOCK_GRAIN, call_for_chunk,
                              &loop, name);
+}
+
+void talus_cpu_for_each_group_named(const TalusOperator *op, TalusLoopFn *fn, void *context,
+                                    const char *name)
+{
+    if (op->pair)
+        talus_groups_for_each_named(&op->scratch->groups, op->pool, fn, context, name);
+    talus_cpu_for_each_positioned_group_named(op, fn, context, name);
 }
 
 void talus_cpu_store_sums(const TalusOperator *op, int64_t group, int count, const double *sums)
