@@ -35,7 +35,8 @@ typedef struct Member {
     /* of an exchange under way */
     const TalusMessage *receive;
     int receives;
-    unsigned meeting; /* the one that this member has come to */
+    unsigned meeting;  /* the one that this member has come to, by the state before it */
+    bool taken, right; /* what comes has been copied; it was as expected */
     /* memory for a reduction */
     unsigned char *work;
 } Member;
@@ -187,28 +188,44 @@ static void threads_begin_exchange(TalusComm *comm, const TalusMessage *send, in
     own->messages = sends;
     own->receive = receive;
     own->receives = receives;
+    own->taken = false;
     own->meeting = come(own->team);
 }
 
+/* Copies what the others have posted, and comes to the second meeting, after which nobody reads what this rank has. */
+static void take_messages(Member *own)
+{
+    own->right = true;
+    for (int k = 0; k < own->receives; k++)
+        own->right = take_message(own->team, own->comm.rank, &own->receive[k]) && own->right;
+    own->taken = true;
+    own->meeting = come(own->team);
+}
+
+/* Takes the messages as soon as all have posted theirs: others then need not wait for this rank in their second half. */
 static bool threads_advance_exchange(TalusComm *comm)
 {
-    const Member *own = get_member(comm);
-    return is_over(own->team, own->meeting);
+    Member *own = get_member(comm);
+    if (!own->taken && is_over(own->team, own->meeting)) {
+        if (!wait_for_others(own->team, own->meeting))
+            return true; /* broken */
+        take_messages(own);
+    }
+    return own->taken && is_over(own->team, own->meeting);
 }
 
 static bool threads_finish_exchange(TalusComm *comm)
 {
     Member *own = get_member(comm);
-    Team *team = own->team;
-    bool complete = true;
-    if (!wait_for_others(team, own->meeting))
-        return false;
-    for (int k = 0; k < own->receives; k++)
-        complete = take_message(team, comm->rank, &own->receive[k]) && complete;
-    const bool met = meet(team); /* first, since others may read what this rank has posted */
-    if (!complete)
-        break_team(team);
-    return met && complete;
+    if (!own->taken) {
+        if (!wait_for_others(own->team, own->meeting))
+            return false;
+        take_messages(own);
+    }
+    const bool met = wait_for_others(own->team, own->meeting);
+    if (!own->right) /* only now, since others may have read what this rank has posted */
+        break_team(own->team);
+    return met && own->right;
 }
 
 /* Copies all messages that are posted for `rank`. */
