@@ -1,11 +1,14 @@
 #!/bin/sh
 # Ranks against threads on one machine: ranks.sh TALUS OUT [BODIES] [UNTIL] [CORES]
+# Ranks that share one GPU against one rank: BACKEND=cuda ranks.sh TALUS OUT [BODIES] [UNTIL]
 #
 # Runs the scene `million` on CORES processors (16): as one rank of CORES threads, as CORES ranks of one thread that are
 # threads of one process, as processes of mpirun where there is one, and in between. Then, for the weak scaling, CORES
-# runs of one rank each at once, with as many bodies each as a rank had. Prints a table; JSON of all runs is kept in OUT.
+# runs of one rank each at once, with as many bodies each as a rank had. On another backend than cpu: one, two and four ranks, as
+# threads and as processes, whose share of the speed of one rank is in the last line. Prints a table; JSON of all runs is kept in OUT.
 set -eu
 talus=$1 out=$2 bodies=${3:-1000000} until=${4:-0.15} cores=${5:-16}
+backend=${BACKEND:-cpu}
 mkdir -p "$out"
 
 get() { sed -n "s/^ *\"$2\": *\"\{0,1\}\([^\",}]*\).*/\1/p" "$1" | head -n 1; }
@@ -23,19 +26,29 @@ report() {
 
 # ranks NAME RANKS THREADS, processes NAME RANKS THREADS: one run
 ranks() {
-    "$talus" run million --set "bodies=$bodies" --until "$until" --solver apgd --ranks "$2" --threads "$3" --no-out --json \
+    "$talus" run million --set "bodies=$bodies" --until "$until" --solver apgd --backend "$backend" --ranks "$2" --threads "$3" --no-out --json \
         >"$out/$1.json" 2>"$out/$1.txt" || { tail -n 3 "$out/$1.txt" && return 0; }
     report "$1"
 }
 
 processes() {
     mpirun --allow-run-as-root --bind-to core -n "$2" "$talus" run million --set "bodies=$bodies" --until "$until" --solver apgd \
-        --threads "$3" --no-out --json >"$out/$1.json" 2>"$out/$1.txt" || { tail -n 3 "$out/$1.txt" && return 0; }
+        --backend "$backend" --threads "$3" --no-out --json >"$out/$1.json" 2>"$out/$1.txt" || { tail -n 3 "$out/$1.txt" && return 0; }
     report "$1"
 }
 
-printf '%s bodies, until %s s\n' "$bodies" "$until"
+printf '%s bodies, until %s s, backend %s\n' "$bodies" "$until" "$backend"
 printf '%-16s %8s %8s %8s %10s %12s %9s %8s  %s\n' run 'wall, s' detect solve iterations 'ms/iteration' contacts MB hash
+if [ "$backend" != cpu ]; then
+    for n in 1 2 4; do ranks "${n}x1" $n 1; done
+    if command -v mpirun >/dev/null 2>&1; then for n in 2 4; do processes "${n}x1-mpi" $n 1; done; fi
+    for run in "$out"/*.json; do
+        awk -v name="$(basename "$run" .json)" -v one="$(get "$out/1x1.json" wall_seconds)" -v wall="$(get "$run" wall_seconds)" \
+            'BEGIN { if (wall > 0) printf "%s %.2f  ", name, one / wall }'
+    done
+    echo
+    exit 0
+fi
 ranks "1x$cores" 1 "$cores"
 ranks "2x$((cores / 2))" 2 $((cores / 2))
 ranks "$((cores / 2))x2" $((cores / 2)) 2
