@@ -394,7 +394,7 @@ static Halo plan_halo(Played *p, const uint64_t *own, int count)
 /* Returns the halo of one rank. */
 static Halo find_halo(const Bed *b, const Deal *d, int rank, bool around)
 {
-    Played p = {.comm = {&played_ops, rank, d->ranks}};
+    Played p = {.comm = {.ops = &played_ops, .rank = rank, .size = d->ranks}};
     uint64_t *own = NULL;
     int count = 0;
     for (int64_t k = 0; k < b->blocks; k++) {
