@@ -262,10 +262,10 @@ TalusStatus talus_comm_gather(TalusComm *comm, const void *data, size_t bytes, T
 {
     const int size = talus_comm_size(comm);
     TalusMessage *send;
-    TALUS_TRY(talus_comm_agree(comm, TALUS_ALLOC(send, (size_t)size, "messages")));
-    for (int r = 0; r < size; r++)
+    TalusStatus status = talus_comm_agree(comm, TALUS_ALLOC(send, (size_t)size, "messages"));
+    for (int r = 0; status == TALUS_OK && r < size; r++)
         send[r] = (TalusMessage){(void *)data, bytes, r};
-    TalusStatus status = talus_comm_route(comm, send, size, inbox);
+    TALUS_THEN(status, talus_comm_route(comm, send, size, inbox));
     talus_release(send);
     return status;
 }

@@ -8,13 +8,14 @@ TalusStatus talus_comm_find_spans(TalusComm *comm, TalusSpan *span, int spans)
 {
     const int size = talus_comm_size(comm), rank = talus_comm_rank(comm);
     int64_t *count;
-    TALUS_TRY(talus_comm_agree(comm, TALUS_ALLOC(count, (size_t)(size * spans), "spans")));
-    for (int k = 0; k < spans; k++) {
+    TalusStatus status =
+        talus_comm_agree(comm, TALUS_ALLOC(count, (size_t)(size * spans), "spans"));
+    for (int k = 0; status == TALUS_OK && k < spans; k++) {
         count[rank * spans + k] = span[k].count;
         span[k].before = span[k].all = 0;
     }
-    const TalusStatus status = talus_comm_add_counts(comm, count, size * spans);
-    for (int r = 0; r < size; r++)
+    TALUS_THEN(status, talus_comm_add_counts(comm, count, size * spans));
+    for (int r = 0; status == TALUS_OK && r < size; r++)
         for (int k = 0; k < spans; k++) {
             span[k].before += r < rank ? count[r * spans + k] : 0;
             span[k].all += count[r * spans + k];

@@ -76,9 +76,9 @@ typedef struct Run {
     RunSettings settings;
     RunTally tally;
     RunClock clock;
-    TalusWorld *world; /* of several ranks: this rank's part, once it is divided */
-    TalusComm *comm;   /* NULL: one rank */
-    bool divided;
+    TalusWorld *world;     /* of several ranks: this rank's part */
+    TalusComm *comm;       /* NULL: one rank */
+    bool divided;          /* there is a world, in parts */
     TalusCommUse comm_use; /* in steps */
     double step_seconds;   /* of this rank, in steps */
     RunShare *share;       /* [ranks], on rank 0 at the end; NULL before, and on one rank */

@@ -71,14 +71,19 @@ TalusStatus cpu_link_problem(CpuEngine *e)
     int32_t *owner;
     if (!b->comm)
         return TALUS_OK;
-    TALUS_TRY(talus_comm_agree(b->comm, TALUS_ALLOC(owner, (size_t)b->slots + 1, "owners")));
+    TalusStatus status =
+        talus_comm_agree(b->comm, TALUS_ALLOC(owner, (size_t)b->slots + 1, "owners"));
+    if (status != TALUS_OK) {
+        talus_release(owner);
+        return status;
+    }
     find_owners(e, owner);
     const TalusHaloBodies bodies = {.count = b->slots,
                                     .number = b->id,
                                     .owner = owner,
                                     .order = b->at_rank,
                                     .everywhere = e->joints.bounded + e->joints.free > 0};
-    TalusStatus status = talus_halo_create(b->comm, &bodies, sizeof *op->body, &op->halo);
+    status = talus_halo_create(b->comm, &bodies, sizeof *op->body, &op->halo);
     talus_release(owner);
     TALUS_TRY(status);
     choose_counter(e, op->halo);

@@ -382,8 +382,8 @@ TalusStatus cu_engine_build(TalusEngine *e, const TalusBuildOptions *options, Ta
     CuStep *s = &e->step;
     s->options = *options;
     bool compliance = e->tables.compliance || (cu_joint_block_count(e) && e->joints.compliance);
-    TALUS_TRY(
-        prepare_operator(e, compliance || options->soften > 0.0 || options->compliance > 0.0));
+    compliance = compliance || options->soften > 0.0 || options->compliance > 0.0;
+    TALUS_TRY(talus_comm_agree(e->comm, prepare_operator(e, compliance)));
     TALUS_TRY(cu_link_problem(e));
     TALUS_TRY(cu_scratch_begin(&s->op));
     fill_problem(e);

@@ -175,7 +175,8 @@ static TalusStatus search_pairs(TalusEngine *e, const TalusDetectOptions *option
         TALUS_THEN(status, cu_check(e->cu));
         TALUS_TRY(talus_comm_agree(e->comm, status));
         enough = !talus_comm_any(e->comm, found->shape_walls > d->wall_capacity);
-        TALUS_TRY(e->grid->wall_slot.reserve(found->shape_walls, "walls"));
+        status = e->grid->wall_slot.reserve(found->shape_walls, "walls");
+        TALUS_TRY(talus_comm_agree(e->comm, status));
     }
     talus_comm_find_minima(e->comm, &found->min_size, 1);
     list->problem_bodies = (int)found->problem_bodies;

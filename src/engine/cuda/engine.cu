@@ -348,7 +348,7 @@ TalusStatus cu_engine_find_missing(TalusEngine *e, const TalusDetectOptions *opt
     status = talus_comm_agree(e->comm, status);
     TALUS_THEN(status, cu_find_missing_contacts(e, options, tolerance, missing));
     e->detection_velocity = used;
-    TALUS_TRY(status);
+    TALUS_TRY(talus_comm_agree(e->comm, status));
     *missing = talus_comm_any(e->comm, *missing);
     return TALUS_OK;
 }

@@ -706,13 +706,17 @@ static TalusStatus share_classes(const CuDetect *d)
 {
     CuGridLayout *grid;
     int64_t all[CU_CLASSES];
-    TALUS_TRY(TALUS_ALLOC(grid, 1, "grid"));
+    TalusStatus status = talus_comm_agree(d->comm, TALUS_ALLOC(grid, 1, "grid"));
+    if (status != TALUS_OK) {
+        talus_release(grid);
+        return status;
+    }
     cu_get(d->cu, grid, d->grid, sizeof *grid);
     if (grid->large_walls <= TALUS_LARGE_WALLS)
         remove_large_walls(d, grid);
     for (int k = 0; k < CU_CLASSES; k++)
         all[k] = grid->class_count[k];
-    TalusStatus status = talus_comm_add_counts(d->comm, all, CU_CLASSES);
+    status = talus_comm_add_counts(d->comm, all, CU_CLASSES);
     for (int k = 0; k < CU_CLASSES; k++)
         grid->class_count[k] = (uint32_t)all[k];
     cu_put(d->cu, d->grid->class_count, grid->class_count, sizeof grid->class_count);

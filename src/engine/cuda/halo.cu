@@ -125,8 +125,9 @@ TalusStatus cu_link_problem(TalusEngine *e)
     cu_clear_halo(e);
     if (!e->comm)
         return TALUS_OK;
-    TALUS_TRY(talus_comm_agree(e->comm, TALUS_ALLOC(owner, (size_t)e->bodies.slots + 1, "owners")));
-    TalusStatus status = create_halo(e, owner);
+    TalusStatus status = TALUS_ALLOC(owner, (size_t)e->bodies.slots + 1, "owners");
+    status = talus_comm_agree(e->comm, status);
+    TALUS_THEN(status, create_halo(e, owner));
     talus_release(owner);
     TALUS_TRY(status);
     TalusHalo *halo = e->step.op.halo;

@@ -11,7 +11,6 @@
 #include "world/state.h"
 
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -115,10 +114,15 @@ static TalusStatus read_note(const TalusCheckpointFile *file, TalusComm *comm, c
     const bool first = talus_comm_rank(comm) == 0;
     uint64_t size = file->header.note_size;
     TALUS_TRY(talus_comm_broadcast(comm, 0, &size, sizeof size));
-    const TalusStatus status =
+    TalusStatus status =
         talus_comm_agree(comm, first ? talus_checkpoint_file_read_note(file, note)
                                      : TALUS_ALLOC(*note, (size_t)size + 1, "checkpoint note"));
-    return status == TALUS_OK ? talus_comm_broadcast(comm, 0, *note, (size_t)size) : status;
+    TALUS_THEN(status, talus_comm_broadcast(comm, 0, *note, (size_t)size));
+    if (status != TALUS_OK) {
+        talus_free(*note);
+        *note = NULL;
+    }
+    return status;
 }
 
 /* Adds the path of a file of the pair to an error. */
@@ -239,13 +243,13 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
     return talus_checkpoint_read_part(path, NULL, threads, backend, world, note);
 }
 
-/* Opens the newer file or, if that fails a check, the older one. */
-static TalusStatus open_newest(const TalusDir *dir, TalusCheckpointFile *file)
+/* Opens the newer file or, if its header fails a check, the older one. */
+static TalusStatus open_newest_header(const TalusDir *dir, TalusCheckpointFile *file)
 {
     const Pair pair = find_pair(dir);
-    if (talus_checkpoint_file_open(dir, file_names[pair.newest], file) == TALUS_OK)
+    if (talus_checkpoint_file_open_header(dir, file_names[pair.newest], file) == TALUS_OK)
         return TALUS_OK;
-    return talus_checkpoint_file_open(dir, file_names[!pair.newest], file);
+    return talus_checkpoint_file_open_header(dir, file_names[!pair.newest], file);
 }
 
 TalusStatus talus_checkpoint_read_note(const char *path, TalusComm *comm, char **note)
@@ -254,7 +258,7 @@ TalusStatus talus_checkpoint_read_note(const char *path, TalusComm *comm, char *
     TalusDir dir = {0};
     *note = NULL;
     const bool found = talus_comm_rank(comm) == 0 && open_dir(path, &dir) == TALUS_OK &&
-                       open_newest(&dir, &file) == TALUS_OK;
+                       open_newest_header(&dir, &file) == TALUS_OK;
     const TalusStatus status =
         talus_comm_any(comm, found) ? read_note(&file, comm, note) : TALUS_OK;
     talus_checkpoint_file_close(&file);

@@ -28,7 +28,7 @@ TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info
  * run has written. `note` and `files` may be NULL. On several ranks `dir` is NULL on all but rank 0, which writes. */
 TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
                                       const char *note, const TalusManifest *files);
-/* Reads the note of the newest file that passes its checks, without its world; NULL if there is none, which
+/* Reads the note of the newest file with a sound header, without a check of the rest; NULL if there is none, which
  * talus_checkpoint_read_part would report. All ranks of `comm`, which may be NULL, call this together. */
 TalusStatus talus_checkpoint_read_note(const char *dir, TalusComm *comm, char **note);
 /* Reads the list of files of the newest valid checkpoint whose world is at `time`; if there is none, *found is false

@@ -88,7 +88,6 @@ static TalusStatus check_payload(TalusCheckpointFile *file)
     const TalusCheckpointHeader *h = &file->header;
     uint64_t hash = TALUS_HASH_SEED;
     unsigned char *piece;
-    TALUS_TRY(check_sizes(h, file->size - sizeof *h));
     TALUS_TRY(TALUS_ALLOC(piece, PIECE_BYTES, "checksum of a file"));
     file->at = sizeof *h;
     TalusStatus status = hash_part(file, h->note_size, piece, &hash);
@@ -100,14 +99,15 @@ static TalusStatus check_payload(TalusCheckpointFile *file)
     return status;
 }
 
-/* Reads and checks an open file. */
-static TalusStatus check_file(TalusCheckpointFile *file)
+/* Reads the header of an open file and checks it and, with `payload`, the hash of the rest. */
+static TalusStatus check_file(TalusCheckpointFile *file, bool payload)
 {
     const size_t header = sizeof file->header;
     TALUS_TRY(talus_read_at(file->fd, file->path, 0, &file->header,
                             file->size < header ? (size_t)file->size : header));
     TALUS_TRY(check_header(&file->header, file->size));
-    return check_payload(file);
+    TALUS_TRY(check_sizes(&file->header, file->size - header));
+    return payload ? check_payload(file) : TALUS_OK;
 }
 
 /* ---- opening ---- */
@@ -131,8 +131,8 @@ static TalusStatus find_size(TalusCheckpointFile *file)
     return TALUS_OK;
 }
 
-TalusStatus talus_checkpoint_file_open(const TalusDir *dir, const char *name,
-                                       TalusCheckpointFile *file)
+static TalusStatus open_file(const TalusDir *dir, const char *name, bool payload,
+                             TalusCheckpointFile *file)
 {
     *file = (TalusCheckpointFile){.fd = -1};
     TALUS_TRY(dir ? talus_path_format(&file->path, "%s/%s", dir->path, name)
@@ -141,10 +141,22 @@ TalusStatus talus_checkpoint_file_open(const TalusDir *dir, const char *name,
         dir ? talus_dir_open_file(dir, name, O_RDONLY, &file->fd) : open_path(file);
     TALUS_THEN(status, find_size(file));
     if (status == TALUS_OK)
-        status = talus_error_in_file(file->path, check_file(file));
+        status = talus_error_in_file(file->path, check_file(file, payload));
     if (status != TALUS_OK)
         talus_checkpoint_file_close(file);
     return status;
+}
+
+TalusStatus talus_checkpoint_file_open(const TalusDir *dir, const char *name,
+                                       TalusCheckpointFile *file)
+{
+    return open_file(dir, name, true, file);
+}
+
+TalusStatus talus_checkpoint_file_open_header(const TalusDir *dir, const char *name,
+                                              TalusCheckpointFile *file)
+{
+    return open_file(dir, name, false, file);
 }
 
 void talus_checkpoint_file_close(TalusCheckpointFile *file)

@@ -31,13 +31,16 @@ typedef struct TalusCheckpointFile {
     int fd;
     char *path;    /* for messages */
     uint64_t size; /* bytes */
-    uint64_t at;   /* offset from which talus_checkpoint_get reads */
+    uint64_t at;   /* offset from which talus_checkpoint_file_world reads */
 } TalusCheckpointFile;
 
 /* Opens the file `name` of `dir` or, if `dir` is NULL, the file at the path `name`; fails unless version, sizes and hashes
  * are right. After success close it. */
 TalusStatus talus_checkpoint_file_open(const TalusDir *dir, const char *name,
                                        TalusCheckpointFile *file);
+/* The same without the hash of what follows the header, for which the whole file would be read. */
+TalusStatus talus_checkpoint_file_open_header(const TalusDir *dir, const char *name,
+                                              TalusCheckpointFile *file);
 void talus_checkpoint_file_close(TalusCheckpointFile *file);
 /* Read the note, the list of files, with a NUL behind; free with talus_release. */
 TalusStatus talus_checkpoint_file_read_note(const TalusCheckpointFile *file, char **note);

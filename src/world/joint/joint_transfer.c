@@ -135,7 +135,7 @@ static TalusEngineJoint engine_block(const TalusWorld *world, int k)
     return out;
 }
 
-TalusStatus talus_joints_upload(TalusWorld *world, double h)
+static TalusStatus upload_blocks(TalusWorld *world, double h)
 {
     TalusJoints *joints = &world->joints;
     TalusJointExchange *x = &joints->exchange;
@@ -158,6 +158,11 @@ TalusStatus talus_joints_upload(TalusWorld *world, double h)
                              .motor_changes =
                                  talus_joints_motor_changes(world, h, x->motor_change)};
     return world->engine.ops->put_joints(world->engine.self, &all);
+}
+
+TalusStatus talus_joints_upload(TalusWorld *world, double h)
+{
+    return talus_comm_agree(world->ranks.comm, upload_blocks(world, h));
 }
 
 /* ---- after a solve ---- */
@@ -193,10 +198,9 @@ TalusStatus talus_joints_download_impulses(TalusWorld *world)
     return TALUS_OK;
 }
 
-TalusStatus talus_joints_finish_part(TalusWorld *world, double h)
+/* Sums the results of the joints' blocks, and projects the bodies, whose present states the host has. */
+static TalusStatus finish_blocks(TalusWorld *world, double h)
 {
-    TALUS_TRY(talus_comm_agree(world->ranks.comm, talus_joints_download_bodies(world)));
-    TALUS_TRY(talus_joints_renew_copies(world));
     if (has_blocks_or_motors(world)) {
         TALUS_TRY(download_solved(world, true));
         world->info.ledger.joints += talus_joints_sum_results(world, h);
@@ -205,6 +209,14 @@ TalusStatus talus_joints_finish_part(TalusWorld *world, double h)
     TALUS_TRY(talus_joints_project(world, h));
     talus_joints_update_angles(world);
     return world->def.projection ? upload_states(world) : TALUS_OK;
+}
+
+TalusStatus talus_joints_finish_part(TalusWorld *world, double h)
+{
+    TalusComm *comm = world->ranks.comm;
+    TALUS_TRY(talus_comm_agree(comm, talus_joints_download_bodies(world)));
+    TALUS_TRY(talus_joints_renew_copies(world));
+    return talus_comm_agree(comm, finish_blocks(world, h));
 }
 
 void talus_exchange_clear(TalusJointExchange *x)

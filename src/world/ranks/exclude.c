@@ -55,9 +55,14 @@ TalusStatus talus_ranks_add_exclusion(TalusRanks *ranks, TalusExclusion pair)
 
 TalusStatus talus_ranks_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 {
+    TalusRanks *ranks = &world->ranks;
     TalusExclusion pair = pair_of(a, b);
+    const size_t count = (size_t)ranks->exclusions;
     pair.count = 1;
-    return talus_comm_agree(world->ranks.comm, talus_ranks_add_exclusion(&world->ranks, pair));
+    /* room first, so that all ranks or none add the pair */
+    TALUS_TRY(talus_comm_agree(ranks->comm,
+                               TALUS_GROW(ranks->exclusion, count + 1, count, "excluded pairs")));
+    return talus_ranks_add_exclusion(ranks, pair);
 }
 
 void talus_ranks_include(TalusWorld *world, TalusBodyId a, TalusBodyId b)

@@ -12,7 +12,6 @@
 #include "world/state.h"
 
 #include "base/memory.h"
-#include "collide/period.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -487,12 +486,17 @@ static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *
                 .slots = world->bodies.counts.slots,
                 .rank = talus_comm_rank(ranks->comm),
                 .size = talus_comm_size(ranks->comm)};
-    TALUS_TRY(talus_comm_agree(ranks->comm, TALUS_ALLOC(s.message, (size_t)s.size, "messages")));
+    TalusStatus status =
+        talus_comm_agree(ranks->comm, TALUS_ALLOC(s.message, (size_t)s.size, "messages"));
+    if (status != TALUS_OK) {
+        talus_release(s.message);
+        return status;
+    }
     const bool search =
         talus_comm_any(ranks->comm, !talus_ranks_halo_serves(world, options, motions));
     if (search && !add)
         empty_halo(ranks);
-    TalusStatus status = search ? search_bodies(&s) : resend_bodies(&s);
+    status = search ? search_bodies(&s) : resend_bodies(&s);
     talus_cell_table_clear(&s.table);
     TALUS_RELEASE(s.box, s.sent, s.touched, s.large, s.is_large, s.jointed, s.message, s.need);
     TALUS_TRY(status);

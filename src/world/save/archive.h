@@ -89,7 +89,7 @@ void talus_archive_count(TalusArchive *archive, int *count, size_t element);
 void *talus_archive_array(TalusArchive *archive, const void *array, int count, size_t element);
 
 /* Loading: ends at a failure of any rank. True if none has failed. Ranks read the same bytes and so make the same calls, but
- * a rank that fails makes no more: what it calls next, at last talus_archive_end, tells the others, in whatever call. */
+ * a rank that fails makes no more: what it calls next, at last this function at the end, tells the others, in whatever call. */
 bool talus_archive_agree(TalusArchive *archive);
 
 /* Loads `count` items of `element` bytes each, the first of `rows`, of which each rank takes those in its even piece of the

@@ -92,7 +92,11 @@ static TalusPlace place_here(const TalusRows *rows, uint64_t id)
 static void answer_place(const void *context, uint64_t id, void *out)
 {
     const TalusPlace place = place_here(context, id);
-    memcpy(out, &place, sizeof place);
+    TalusPlace *to = out;
+    memset(to, 0, sizeof *to); /* padding, too: it is sent */
+    to->row = place.row;
+    to->mobility = place.mobility;
+    to->sphere = place.sphere;
 }
 
 static int find_rank(const void *context, uint64_t id)
@@ -210,11 +214,15 @@ static TalusStatus name_islands_by_numbers(TalusRows *rows)
     const TalusWorld *w = rows->world;
     TalusQuestions q = {0};
     uint64_t *id;
-    TALUS_TRY(talus_comm_agree(rows->comm,
-                               TALUS_ALLOC(id, (size_t)rows->bodies.count + 1, "sleeping bodies")));
+    TalusStatus status = talus_comm_agree(
+        rows->comm, TALUS_ALLOC(id, (size_t)rows->bodies.count + 1, "sleeping bodies"));
+    if (status != TALUS_OK) {
+        talus_release(id);
+        return status;
+    }
     for (int64_t k = 0; k < rows->bodies.count; k++)
         id[k] = talus_slot_is_asleep(&w->bodies, (int)k) ? w->sleep.label[k] : 0;
-    const TalusStatus status = find_places(rows, id, rows->bodies.count, &q);
+    status = find_places(rows, id, rows->bodies.count, &q);
     for (int64_t k = 0; status == TALUS_OK && k < rows->bodies.count; k++) {
         const bool asleep = talus_slot_is_asleep(&w->bodies, (int)k);
         rows->island[k] =

@@ -548,7 +548,7 @@ static TalusStatus save_world(TalusWorld *world, ReserveFn *reserve, const Talus
 
 TalusStatus talus_world_save_to(const TalusWorld *world, const TalusByteSink *sink)
 {
-    TALUS_TRY(talus_ranks_download(world));
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, talus_ranks_download(world)));
     return save_world((TalusWorld *)world, NULL, sink); /* written only when loading */
 }
 
@@ -591,7 +591,7 @@ TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size
 {
     *bytes = NULL;
     *size = 0;
-    TALUS_TRY(talus_ranks_download(world));
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, talus_ranks_download(world)));
     return save_to_memory((TalusWorld *)world, bytes, size);
 }
 

@@ -272,11 +272,12 @@ TalusStatus cu_proportion_run(const TalusOperator *op, TalusProportioning *state
             "mprgp: runs of iterations on the device know contacts with half lines or "
             "circular cones alone, and no eliminated joints");
     CuContext *cu = cu_context_of(op);
-    TALUS_TRY(reserve_shared(cu));
+    CuScratch *scratch = cu_scratch_of(op);
+    TalusStatus status = reserve_shared(cu);
+    TALUS_THEN(status, scratch->wrench.reserve(6 * (int64_t)op->bodies, "impulses on bodies"));
+    TALUS_TRY(talus_comm_agree(talus_operator_comm(op), status));
     FaceArgs args = make_args(op, state, run);
     FaceState end = {};
-    CuScratch *scratch = cu_scratch_of(op);
-    TALUS_TRY(scratch->wrench.reserve(6 * (int64_t)op->bodies, "impulses on bodies"));
     args.wrench = (double(*)[6])scratch->wrench.at;
     put_state(cu, state);
     cu_zero(cu, args.searched,

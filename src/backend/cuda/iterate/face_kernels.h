@@ -26,9 +26,10 @@ static __device__ inline int busy_blocks()
     return busy < FACE_BLOCKS ? busy : (int)FACE_BLOCKS;
 }
 
-/* Calls item(i, block, terms) for each contact i of this thread, in the kernels product and update, and adds the terms
- * of those that this rank counts, the last of them a maximum, to tally[N]. All threads of the block call it. lowest: value of a maximum before `item`;
- * block: what load(i) returns, at first for this thread's first contact: loaded earlier, beside the scalars. */
+/* Calls item(i, block, terms) for each contact i of this thread, in the kernels product and update, and adds the terms of
+ * those that this rank counts, the last of them a maximum, to tally[N]. All threads of the block call it. lowest: value of
+ * a maximum before `item`; block: what load(i) returns, at first for this thread's first contact: loaded earlier, beside
+ * the scalars. */
 template <int N, class Block, class Load, class Item>
 static __device__ inline void sum_contacts(CuTally *tally, double lowest, Block block, Load load,
                                            Item item)
