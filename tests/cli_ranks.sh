@@ -93,7 +93,7 @@ if [ -n "$TALUS_MPIEXEC" ]; then
     "$TALUS_MPIEXEC" -n 3 "$TALUS" run heap.json --threads 1 --out processes --quiet --json >processes.json \
         2>processes.err || fail "3 processes: $(cat processes.err)"
     same processes
-    cmp -s processes/ranks.csv ranks3/ranks.csv || fail "processes: another table of ranks"
+    owned processes 3 # not the table of ranks3: bodies are dealt by measured seconds
 
     # Processes go on from the checkpoint of others, which rank 0 reads; damaged checkpoints end all of them.
     "$TALUS_MPIEXEC" -n 2 "$TALUS" run --resume processes --until 0.5 --quiet --json >processes.json 2>processes.err ||

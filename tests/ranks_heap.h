@@ -3,10 +3,10 @@
 #define TALUS_TESTS_RANKS_HEAP_H
 
 #include <talus/comm.h>
-#include <talus/io.h>
 #include <talus/joint.h>
 #include <talus/world.h>
 
+#include "support/scene_text.h"
 #include "support/test.h"
 
 #include <stdlib.h>
@@ -37,17 +37,7 @@ typedef struct Bytes {
 
 static inline TalusStatus make_world(TalusWorld **world)
 {
-    char text[sizeof scene_text];
-    TalusSceneChoice choice = {.threads = 1};
-    TalusScene *scene;
-    for (size_t i = 0; i < sizeof text; i++)
-        text[i] = scene_text[i] == '\'' ? '"' : scene_text[i];
-    TalusStatus status = talus_scene_parse(text, strlen(text), "heap", NULL, 0, &scene);
-    if (status != TALUS_OK)
-        return status;
-    status = talus_scene_build(scene, &choice, world);
-    talus_scene_destroy(scene);
-    return status;
+    return build_scene_text(scene_text, world);
 }
 
 /* Bodies that are not there at the start have the numbers from LAST + 1 on. */

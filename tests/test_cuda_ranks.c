@@ -12,7 +12,7 @@ static const RanksGrid grid = {3, {1, 2, 3}, {1, 1, 1}};
 enum { STEPS = 2, LONG = 8, ACROSS = 8, HIGH = 10, BODIES = ACROSS * ACROSS * HIGH };
 
 static const char *backend, *solver; /* of the worlds that are made */
-static int iterations = 10;
+static int iterations;
 
 static void set_def(TalusWorldDef *def)
 {
@@ -21,13 +21,20 @@ static void set_def(TalusWorldDef *def)
     def->max_iterations = iterations;
 }
 
-/* Compares a world on all numbers of ranks, on a backend. */
+/* Compares a case on all numbers of ranks, on a backend, with at most `most` iterations of the solver `by`; returns the
+ * report of the last step. */
+static TalusStepInfo compare_case(const RanksCase *of, const char *on, const char *by, int most)
+{
+    backend = on;
+    solver = by;
+    iterations = most;
+    return compare_ranks(of);
+}
+
 static void compare_on(const char *on, const char *name, const char *by, MakeWorldFn *make)
 {
     const RanksCase of = {.name = name, .make = make, .steps = STEPS, .grid = &grid};
-    backend = on;
-    solver = by;
-    CHECK(compare_ranks(&of).contacts > 100);
+    CHECK(compare_case(&of, on, by, 10).contacts > 100);
 }
 
 /* On both backends. */
@@ -112,10 +119,7 @@ TEST(halos_and_owners_change)
     const RanksCase of = {
         .name = "burst", .make = make_burst, .act = act_on_burst, .steps = LONG, .grid = &grid};
     NEEDS_CUDA();
-    backend = "cuda";
-    solver = "jacobi";
-    iterations = 4;
-    CHECK_INT(compare_ranks(&of).bodies, BODIES + 4);
+    CHECK_INT(compare_case(&of, "cuda", "jacobi", 4).bodies, BODIES + 4);
 }
 
 TEST(a_world_is_divided_and_gathered)
@@ -171,10 +175,7 @@ TEST(steps_of_fast_bodies_in_periodic_space_are_halved_alike)
 {
     const RanksCase of = {.name = "fast flow", .make = make_fast_flow, .steps = 2, .grid = &grid};
     NEEDS_CUDA();
-    backend = "cuda";
-    solver = "jacobi";
-    iterations = 4;
-    CHECK(compare_ranks(&of).halvings > 0);
+    CHECK(compare_case(&of, "cuda", "jacobi", 4).halvings > 0);
 }
 
 /* ---- steps that miss their tolerance ---- */
@@ -190,10 +191,7 @@ TEST(steps_that_miss_are_halved_alike)
 {
     const RanksCase of = {.name = "halved", .make = make_hasty, .steps = 1, .grid = &grid};
     NEEDS_CUDA();
-    backend = "cuda";
-    solver = "apgd";
-    iterations = 2;
-    CHECK_INT(compare_ranks(&of).halvings, 4);
+    CHECK_INT(compare_case(&of, "cuda", "apgd", 2).halvings, 4);
 }
 
 /* ---- bodies that sleep ---- */
@@ -245,10 +243,7 @@ TEST(columns_sleep_and_wake_alike)
                           .steps = REST_STEPS,
                           .grid = &grid};
     NEEDS_CUDA();
-    backend = "cuda";
-    solver = "apgd";
-    iterations = 10;
-    const TalusStepInfo last = compare_ranks(&of);
+    const TalusStepInfo last = compare_case(&of, "cuda", "apgd", 10);
     CHECK(last.asleep > 100);
     CHECK(last.asleep < STACKED * WIDE * WIDE);
 }
@@ -298,10 +293,7 @@ TEST(machines_of_several_ranks_have_the_bits_of_one)
     const RanksCase of = {
         .name = "machines", .make = make_machines, .act = drop_joints, .steps = 3, .grid = &grid};
     NEEDS_CUDA();
-    backend = "cuda";
-    solver = "apgd";
-    iterations = 10;
-    const TalusStepInfo last = compare_ranks(&of);
+    const TalusStepInfo last = compare_case(&of, "cuda", "apgd", 10);
     CHECK(last.contacts > 100);
     CHECK(last.ledger.joints != 0.0);
 }
@@ -326,6 +318,7 @@ TEST(what_is_refused_is_said)
     NEEDS_CUDA();
     backend = "cuda";
     solver = "gs:order=coloured";
+    iterations = 10;
     CHECK_INT(talus_ranks_run(2, step_by_gs, NULL), TALUS_ERR_UNSUPPORTED);
     CHECK(strstr(talus_error(), "whole problem") && strstr(talus_error(), "backend cpu"));
 }

@@ -1,6 +1,7 @@
 /* Scenes built by several ranks together (TalusSceneChoice.comm): the bits, the warnings and the errors are those of one
  * rank, and no array is as long as the scene. */
 #include "base/memory.h"
+#include "support/scene_text.h"
 #include "support/test.h"
 #include "world/state.h"
 
@@ -66,12 +67,7 @@ static TalusStatus load(const Case *c, TalusScene **scene)
 {
     if (c->path)
         return talus_scene_load(c->path, c->set, count_set(c), scene);
-    char *text = malloc(strlen(c->text) + 1);
-    for (size_t i = 0; i <= strlen(c->text); i++)
-        text[i] = c->text[i] == '\'' ? '"' : c->text[i];
-    TalusStatus status = talus_scene_parse(text, strlen(text), "text", c->set, count_set(c), scene);
-    free(text);
-    return status;
+    return parse_scene_text(c->text, c->set, count_set(c), scene);
 }
 
 /* Builds the world and writes warnings and the error to `told`. */

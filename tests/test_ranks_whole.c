@@ -1,7 +1,7 @@
 /* Worlds are divided among ranks and gathered (world/ranks/whole.c): the saved bytes are those of one rank. */
 #include "ranks_world.h"
 
-#include <talus/io.h>
+#include "support/scene_text.h"
 
 static const int ranks[] = {3, 2, 5};
 enum { STEPS = SANITIZED ? 4 : 12, COUNTS = SANITIZED ? 1 : sizeof ranks / sizeof *ranks };
@@ -26,17 +26,7 @@ static TalusStatus make_world(const Bytes *start, TalusWorld **world)
 {
     if (start->data)
         return talus_world_load(start->data, start->size, 1, NULL, world);
-    char text[sizeof scene_text];
-    TalusSceneChoice choice = {.threads = 1};
-    TalusScene *scene;
-    for (size_t i = 0; i < sizeof text; i++)
-        text[i] = scene_text[i] == '\'' ? '"' : scene_text[i];
-    TalusStatus status = talus_scene_parse(text, strlen(text), "heap", NULL, 0, &scene);
-    if (status != TALUS_OK)
-        return status;
-    status = talus_scene_build(scene, &choice, world);
-    talus_scene_destroy(scene);
-    return status;
+    return build_scene_text(scene_text, world);
 }
 
 /* A run of some steps from `start` to `end`. */

@@ -4,17 +4,17 @@
 #include "comm/comm.h"
 #include "io/run/positions.h"
 
-/* Orders what all ranks of a divided world do. */
+/* Orders what all ranks do if the world is in parts. */
 static void order_parts(const Run *run, RunOrder order)
 {
-    if (run->divided)
+    if (run_has_parts(run))
         run_order(run, order);
 }
 
-/* run_agree, once the world is divided. */
+/* run_agree, if the world is in parts. */
 static TalusStatus agree_parts(const Run *run, TalusStatus status)
 {
-    return run->divided ? run_agree(run, status) : status;
+    return run_has_parts(run) ? run_agree(run, status) : status;
 }
 
 TalusStatus run_write_rows(Run *run, TalusOutput *output, const TalusStepInfo *info)

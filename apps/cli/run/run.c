@@ -225,7 +225,6 @@ static TalusStatus build_scene(Session *session)
                                .comm = run->comm};
     TALUS_TRY(run_agree(run, load_scene(session)));
     TALUS_TRY(run_agree(run, talus_scene_build(session->scene, &choice, &run->world)));
-    run->divided = run->comm != NULL;
     talus_compliance_update_masses(run->world); /* then rank 0 alone can print the compliance */
     const char *title = talus_scene_title(session->scene);
     run->settings =
@@ -297,7 +296,6 @@ static TalusStatus load_checkpoint(Session *session)
     const Options *o = &session->options;
     RunSettings *s = &session->run.settings;
     TALUS_TRY(read_checkpoint(session));
-    session->run.divided = session->run.comm != NULL;
     talus_compliance_update_masses(session->run.world); /* as build_scene does */
     session->end_moved = !isnan(o->until) && o->until != s->until;
     if (o->threads >= 0)
@@ -613,7 +611,7 @@ static int report_end(Session *session)
     int code = CLI_OK;
     if (run_hash(run) != TALUS_OK)
         return cli_fail_library();
-    if (run->divided) {
+    if (run_has_parts(run)) {
         run_order(run, RUN_SHARES);
         if (run_gather_shares(run) != TALUS_OK)
             return cli_fail_library();

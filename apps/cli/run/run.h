@@ -78,7 +78,6 @@ typedef struct Run {
     RunClock clock;
     TalusWorld *world;     /* of several ranks: this rank's part */
     TalusComm *comm;       /* NULL: one rank */
-    bool divided;          /* there is a world, in parts */
     TalusCommUse comm_use; /* in steps */
     double step_seconds;   /* of this rank, in steps */
     RunShare *share;       /* [ranks], on rank 0 at the end; NULL before, and on one rank */
@@ -115,6 +114,11 @@ typedef enum RunOrder {
 
 /* Rank 0: tells the others what all ranks do next. Does nothing on one rank. */
 void run_order(const Run *run, RunOrder order);
+/* True if there is a world, in parts. */
+static inline bool run_has_parts(const Run *run)
+{
+    return run->comm && run->world;
+}
 /* Returns the status of this rank if it is a failure, else a failure if another rank has failed, which then prints why. */
 TalusStatus run_agree(const Run *run, TalusStatus status);
 /* Makes one step towards the end of the run. */

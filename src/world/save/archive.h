@@ -88,8 +88,8 @@ void talus_archive_count(TalusArchive *archive, int *count, size_t element);
  * returns an allocated copy, which the caller releases (talus_release), or NULL. */
 void *talus_archive_array(TalusArchive *archive, const void *array, int count, size_t element);
 
-/* Loading: ends at a failure of any rank. True if none has failed. Ranks read the same bytes and so make the same calls, but
- * a rank that fails makes no more: what it calls next, at last this function at the end, tells the others, in whatever call. */
+/* Loading: ends at a failure of any rank. True if none has failed. Ranks read the same bytes and so make the same calls. A
+ * rank that fails makes none but the next of these, which tells the others, in whatever call they are; the last is this one. */
 bool talus_archive_agree(TalusArchive *archive);
 
 /* Loads `count` items of `element` bytes each, the first of `rows`, of which each rank takes those in its even piece of the

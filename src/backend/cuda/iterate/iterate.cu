@@ -216,6 +216,7 @@ static void launch_machines(const Stretch *s, int parity, int seen)
                           seen);
 }
 
+/* Launches both. */
 static void launch_bodies(const Stretch *s, int parity, int seen)
 {
     launch_bodies_alone(s, parity, seen);
