@@ -17,7 +17,7 @@ contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(cat "$1")"; }
 small="hourglass --set bodies=100 --until 0.2 --every 0.05 --threads 1"
 
 # ---- --json: one object with these keys and nothing else ----
-keys="scene backend ranks threads steps time bodies contacts wall_seconds cpu_seconds penetration mean \
+keys="scene seed backend ranks threads steps time bodies contacts wall_seconds cpu_seconds penetration mean \
 max overlap loaded mean p99 max kappa kinetic_energy iterations residual residual_max missed_steps projection_fallbacks \
 peak_memory_bytes hash"
 "$TALUS" run $small --no-out --json >run.json 2>table || fail "run --json: $(cat table)"
@@ -152,7 +152,7 @@ for list in vpt csv,vpt; do
 done
 "$TALUS" run $small --out kinds --frames banana 2>err
 [ $? -eq 2 ] || fail "--frames banana: not wrong usage"
-contains err "there are view, vtp, vtkhdf, lammps, csv"
+contains err "there are view, vtp, vtkhdf, lammps, csv, bulk"
 "$TALUS" run $small --out kinds --frames csv,csv 2>err && fail "--frames csv,csv went through"
 contains err "'csv' is named twice"
 "$TALUS" run $small --out kinds --frames , 2>err && fail "--frames , went through"

@@ -1,11 +1,24 @@
 /* Worlds on several ranks on the cuda backends: each step gives the bits of one rank there. */
 #include "ranks_world.h"
 
+#include "base/memory.h"
 #include "base/status.h"
+#include "world/state.h"
 
 #include "support/cuda.h"
 
 #include <talus/joint.h>
+
+/* backend/cuda/cuda.h, in builds that have it */
+#ifdef TALUS_HAVE_CUDA
+#include "backend/cuda/cuda.h"
+#else
+static uint64_t cu_copied_bytes(const TalusContext *context)
+{
+    (void)context;
+    return 0;
+}
+#endif
 
 static const RanksGrid grid = {3, {1, 2, 3}, {1, 1, 1}};
 /* Emulated kernels take long: few bodies, more than two ranks' blocks of numbers, and few iterations. */
@@ -112,6 +125,39 @@ static TalusStatus act_on_burst(TalusWorld *world, int k)
     if (k == 3)
         TALUS_TRY(talus_world_set_force(world, pushed, force, torque));
     return k == 5 ? talus_world_remove_body(world, gone) : TALUS_OK;
+}
+
+/* True if some problem has been gathered on rank 0. */
+static bool has_gathered(void)
+{
+    static TalusMemoryUse use[1024];
+    const int uses = talus_memory_uses(use, 1024);
+    bool found = false;
+    for (int k = 0; k < uses; k++)
+        found = found || strcmp(use[k].name, "contacts of ranks") == 0;
+    return found;
+}
+
+/* Bodies apart from each other, of which the lowest touch the floor. */
+static TalusStatus make_few(TalusWorldDef *def, TalusWorld **world)
+{
+    Grains grains = heap_of_spheres(1.5);
+    grains.spacing = 0.04;
+    return make_grains(def, grains, ACROSS * grains.spacing, world);
+}
+
+/* Problems of few contacts, which one rank solves in one kernel. */
+TEST(small_problems_are_gathered)
+{
+    const RanksCase of = {.name = "few contacts", .make = make_few, .steps = 4, .grid = &grid};
+    NEEDS_CUDA();
+    const TalusStepInfo last = compare_case(&of, "cuda", "apgd", 10);
+    compare_case(&of, "cuda-mixed", "jacobi", 10);
+    if (!is_first_process())
+        return;
+    CHECK(last.contacts > 20);
+    CHECK(last.contacts <= cuda->gathered_blocks);
+    CHECK(has_gathered());
 }
 
 TEST(halos_and_owners_change)
@@ -298,6 +344,273 @@ TEST(machines_of_several_ranks_have_the_bits_of_one)
     CHECK(last.ledger.joints != 0.0);
 }
 
+/* ---- steps without a query between them, which would bring all bodies to the host ---- */
+
+typedef struct QuietRun {
+    const RanksCase *of;
+    uint64_t hash;
+    TalusStepInfo last;
+} QuietRun;
+
+static TalusStatus run_quietly(TalusComm *comm, void *context)
+{
+    QuietRun *run = context;
+    const RanksCase *of = run->of;
+    TalusWorldDef def = talus_world_def_default();
+    TalusWorld *world = NULL;
+    TalusStepInfo last = {0};
+    def.comm = comm;
+    TalusStatus status = of->make(&def, &world);
+    for (int k = 0; k < of->steps && status == TALUS_OK; k++) {
+        if (of->act)
+            status = of->act(world, k);
+        TALUS_THEN(status, talus_world_step(world, &last));
+    }
+    const uint64_t hash = status == TALUS_OK ? talus_world_hash(world) : 0;
+    if (talus_comm_rank(comm) == 0) {
+        run->hash = hash;
+        run->last = last;
+    }
+    talus_world_destroy(world);
+    return status;
+}
+
+static void compare_quiet(const RanksCase *of, const char *by)
+{
+    QuietRun one = {.of = of};
+    backend = "cuda";
+    solver = by;
+    iterations = 4;
+    CHECK_OK(talus_ranks_run(1, run_quietly, &one));
+    for (int ranks = 2; ranks <= 3; ranks++) {
+        QuietRun run = {.of = of};
+        CHECK_OK(talus_ranks_run(ranks, run_quietly, &run));
+        CHECK(run.hash != 0 && run.hash == one.hash);
+        if (!is_info_same(&run.last, &one.last))
+            printf("# %s on %d ranks\n", of->name, ranks);
+    }
+}
+
+/* Forces that change in each step, so that records of bodies travel, and what act_on_burst does. */
+static TalusStatus push_in_burst(TalusWorld *world, int k)
+{
+    const TalusVec3 none = {0.0, 0.0, 0.0};
+    for (uint64_t id = 20; id < 600; id += 97)
+        TALUS_TRY(
+            talus_world_set_force(world, (TalusBodyId){id}, talus_vec3(0.1 * k, 0.0, 0.3), none));
+    return act_on_burst(world, k);
+}
+
+/* Makes ranks believe that they are slow in turn (test_ranks_deal.c), so that bodies are dealt anew before the step or, unless
+ * `now`, that a deal would take for ever. */
+static void claim_in_turn(TalusWorld *world, int k, bool now)
+{
+    const TalusComm *comm = world->ranks.comm;
+    const bool is_slow = (talus_comm_rank(comm) + k) % talus_comm_size(comm) == 0;
+    world->ranks.work = (TalusRankWork){
+        .seconds = is_slow ? 12.0 : 4.0, .steps = 4.0, .dealing = now ? 0.0 : (double)INFINITY};
+}
+
+static TalusStatus deal_in_burst(TalusWorld *world, int k)
+{
+    claim_in_turn(world, k, true);
+    return act_on_burst(world, k);
+}
+
+/* One deal, by which ranks lose the bodies that they had pushed. */
+static TalusStatus deal_last(TalusWorld *world, int k)
+{
+    claim_in_turn(world, k, k == 9);
+    return act_on_burst(world, k);
+}
+
+/* A step that misses its tolerance fails and is made again. */
+static TalusStatus fail_first(TalusWorld *world, int k)
+{
+    world->def.on_miss = TALUS_MISS_STOP;
+    const TalusStatus status = k % 2 ? talus_world_step(world, NULL) : TALUS_OK;
+    world->def.on_miss = TALUS_MISS_CONTINUE;
+    return status == TALUS_ERR_TOLERANCE ? TALUS_OK : status;
+}
+
+static TalusStatus make_strict(TalusWorldDef *def, TalusWorld **world)
+{
+    def->tolerance = 1e-9;
+    return make_burst(def, world);
+}
+
+TEST(steps_without_queries_have_the_bits_of_one_rank)
+{
+    const RanksCase of[] = {
+        {.name = "burst", .make = make_burst, .act = act_on_burst, .steps = 10},
+        {.name = "dealt", .make = make_burst, .act = deal_in_burst, .steps = 10},
+        {.name = "dealt last", .make = make_burst, .act = deal_last, .steps = 10},
+        {.name = "pushed", .make = make_burst, .act = push_in_burst, .steps = 7},
+        {.name = "failures", .make = make_strict, .act = fail_first, .steps = 8},
+        {.name = "halved", .make = make_hasty, .steps = 2},
+        {.name = "flow", .make = make_flow, .steps = 8},
+        {.name = "sleepers", .make = make_sleepers, .act = disturb, .steps = REST_STEPS},
+        {.name = "machines", .make = make_machines, .act = drop_joints, .steps = 4},
+        {.name = "boxes", .make = make_boxes, .steps = 3},
+    };
+    NEEDS_CUDA();
+    for (size_t k = 0; k < sizeof of / sizeof *of; k++)
+        compare_quiet(&of[k], "apgd");
+}
+
+/* ---- failures ---- */
+
+/* Makes the halo anew before each step, and before that fails to for lack of memory in one allocation after the other, on
+ * either rank. Messages have their memory from the first steps: a communicator that lacks memory would be of no more use. */
+static TalusStatus run_short_of_memory(TalusComm *comm, void *context)
+{
+    QuietRun *run = context;
+    TalusWorldDef def = talus_world_def_default();
+    TalusWorld *world = NULL;
+    int64_t failed = 0;
+    def.comm = comm;
+    TalusStatus status = run->of->make(&def, &world);
+    for (int k = 0; k < run->of->steps && status == TALUS_OK; k++) {
+        const TalusDetectOptions options = {.h = 1e-3, .envelope = 0.1, .reference_speed = 0.01};
+        TalusStatus made = k < 2 ? TALUS_OK : TALUS_ERR_MEMORY;
+        for (long n = 1; made != TALUS_OK && n < 500; n++, failed++) {
+            world->ranks.reaches = 0; /* a new one */
+            if (talus_comm_rank(comm) == 0 && talus_comm_size(comm) > 1)
+                talus_fail_allocation_in(n);
+            TALUS_THEN(status, talus_comm_agree(comm, TALUS_OK));
+            made = talus_ranks_make_halo(world, &options);
+            TALUS_THEN(status, talus_comm_agree(comm, TALUS_OK));
+            talus_fail_allocation_in(0);
+        }
+        TALUS_THEN(status, talus_world_step(world, NULL));
+    }
+    const uint64_t hash = status == TALUS_OK ? talus_world_hash(world) : 0;
+    if (talus_comm_rank(comm) == 0) {
+        run->hash = hash;
+        run->last.contacts = failed;
+    }
+    talus_world_destroy(world);
+    return status;
+}
+
+TEST(halos_that_lack_memory_are_made_again)
+{
+    const RanksCase of = {.name = "short of memory", .make = make_relaxed, .steps = 4};
+    QuietRun one = {.of = &of}, two = one;
+    NEEDS_CUDA();
+    backend = "cuda";
+    solver = "jacobi";
+    iterations = 4;
+    CHECK_OK(talus_ranks_run(1, run_short_of_memory, &one));
+    CHECK_OK(talus_ranks_run(2, run_short_of_memory, &two));
+    CHECK(one.hash != 0 && one.hash == two.hash);
+    CHECK(two.last.contacts >=
+          2); /* one failure in each of two halos; the emulation of kernels allocates more often */
+}
+
+/* ---- what is copied between host and device ---- */
+
+/* A long strip of spheres that do not touch: halos are small. Bodies move to and fro by `speed`, along the strip. */
+enum { STRIP_WIDE = 4, STRIP_STEPS = 10 };
+
+typedef struct StripRun {
+    int length; /* bodies along the strip */
+    double speed;
+    uint64_t hash;
+    int64_t searches; /* of halos after the first steps */
+    double most;      /* bytes copied in one of these steps by one rank */
+} StripRun;
+
+static TalusStatus make_strip(const StripRun *run, TalusComm *comm, TalusWorld **world)
+{
+    const TalusShapeDef ball = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.01};
+    TalusBodyBatch batch = talus_body_batch_default();
+    TalusWorldDef def = talus_world_def_default();
+    def.comm = comm;
+    def.backend = "cuda";
+    def.solver = "lbfgs-fb"; /* no small problem is gathered for it */
+    def.max_iterations = 4;
+    def.gravity = talus_vec3(0.0, 0.0, 0.0);
+    def.reference_speed = 0.01;
+    def.step = 1e-3;
+    batch.count = STRIP_WIDE * run->length;
+    TalusVec3 *x = malloc(2 * (size_t)batch.count * sizeof *x), *v = x + batch.count;
+    for (int k = 0; k < batch.count; k++) {
+        const double to = k / STRIP_WIDE % 2 ? run->speed : -run->speed;
+        x[k] = talus_vec3(0.06 * (k / STRIP_WIDE), 0.06 * (k % STRIP_WIDE), 0.0);
+        v[k] = talus_vec3(to, 0.0, 0.0);
+    }
+    batch.position = x;
+    batch.velocity = v;
+    batch.density = 2500.0;
+    TalusStatus status = talus_world_create(&def, world);
+    TALUS_THEN(status, talus_world_add_shape(*world, &ball, &batch.shape));
+    TALUS_THEN(status, talus_world_add_bodies(*world, &batch, NULL));
+    free(x);
+    return status;
+}
+
+/* No query comes between the steps: each would bring all bodies to the host. */
+static TalusStatus run_strip(TalusComm *comm, void *context)
+{
+    StripRun *run = context;
+    TalusWorld *world = NULL;
+    double most = 0.0;
+    int64_t searches = 0;
+    TalusStatus status = make_strip(run, comm, &world);
+    for (int k = 0; k < STRIP_STEPS && status == TALUS_OK; k++) {
+        const double before = (double)cu_copied_bytes(world->context);
+        const int64_t had = world->ranks.searches;
+        status = talus_world_step(world, NULL);
+        world->ranks.work.dealing =
+            (double)INFINITY; /* however slow this machine is: no other deal */
+        if (k < 2)            /* bodies are dealt, and the first halo is made */
+            continue;
+        most = fmax(most, (double)cu_copied_bytes(world->context) - before);
+        searches += world->ranks.searches - had;
+    }
+    const uint64_t hash = status == TALUS_OK ? talus_world_hash(world) : 0;
+    if (talus_comm_rank(comm) == 0) {
+        run->hash = hash;
+        run->most = most;
+        run->searches = searches;
+    }
+    talus_world_destroy(world);
+    return status;
+}
+
+/* Runs the strip on two ranks and on one; returns what two did. */
+static StripRun compare_strip(int length, double speed)
+{
+    StripRun one = {.length = length, .speed = speed}, two = one;
+    CHECK_OK(talus_ranks_run(1, run_strip, &one));
+    CHECK_OK(talus_ranks_run(2, run_strip, &two));
+    CHECK(one.hash != 0 && one.hash == two.hash);
+    return two;
+}
+
+/* Returns the bytes that a step copies more for each body more of a rank, where the halo stays as it is; *searches: of the
+ * longer strip. */
+static double bytes_for_a_body(double speed, int64_t *searches)
+{
+    enum { SHORT = 256, LONGER = 512 };
+    const StripRun few = compare_strip(SHORT, speed), many = compare_strip(LONGER, speed);
+    *searches = many.searches;
+    return (many.most - few.most) / (STRIP_WIDE * (LONGER - SHORT) / 2);
+}
+
+/* States and arrays of a body are some 240 bytes. A new halo has a new order of ids, and the problem of a step marks bodies
+ * in a byte each. */
+TEST(a_step_copies_what_its_halo_has_and_not_all_bodies)
+{
+    int64_t searches;
+    NEEDS_CUDA();
+    CHECK(bytes_for_a_body(0.0, &searches) < 4.0);
+    CHECK_INT(searches, 0);
+    CHECK(bytes_for_a_body(2.5, &searches) < 16.0);
+    CHECK(searches >= 2);
+}
+
 /* ---- refusals ---- */
 
 static TalusStatus step_by_gs(TalusComm *comm, void *context)
@@ -351,6 +664,7 @@ int main(void)
     RUN(spheres_have_the_bits_of_one_rank);
     RUN(boxes_have_the_bits_of_one_rank);
     RUN(other_solvers_give_the_bits_of_one_rank);
+    RUN(small_problems_are_gathered);
     RUN(halos_and_owners_change);
     RUN(a_world_is_divided_and_gathered);
     RUN(a_periodic_flow_has_the_bits_of_one_rank);
@@ -358,6 +672,9 @@ int main(void)
     RUN(steps_that_miss_are_halved_alike);
     RUN(columns_sleep_and_wake_alike);
     RUN(machines_of_several_ranks_have_the_bits_of_one);
+    RUN(steps_without_queries_have_the_bits_of_one_rank);
+    RUN(halos_that_lack_memory_are_made_again);
+    RUN(a_step_copies_what_its_halo_has_and_not_all_bodies);
     RUN(what_is_refused_is_said);
     return cuda_test_result();
 }

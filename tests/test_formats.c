@@ -38,7 +38,8 @@ TEST(table_tells_what_there_is)
         CHECK_INT(talus_format_find(talus_format_name(i)), i);
     CHECK_INT(talus_format_find("vtk"), -1);
     CHECK(talus_format_open("vtk", "table", false, 0.0, &writer) == TALUS_ERR_ARGUMENT);
-    CHECK_STR(talus_error(), "vtk: no such format of frames; there are: vtp, vtkhdf, lammps, csv");
+    CHECK_STR(talus_error(),
+              "vtk: no such format of frames; there are: vtp, vtkhdf, lammps, csv, bulk");
     CHECK(!exists("table"));
     const char *missing = talus_format_missing(talus_format_find("vtkhdf"));
     if (missing) {
@@ -573,6 +574,7 @@ TEST(full_disk_is_told)
         {"vtp", "full/frames/bodies-000000.vtp: cannot write: File too large"},
         {"lammps", "full/bodies.dump: cannot write: File too large"},
         {"csv", "full/frames/bodies-000000.csv: cannot write: File too large"},
+        {"bulk", "full/bulk.csv: cannot write: File too large"},
     };
     TalusSnapshot snapshot = {0};
     TalusHeadStore head = {0};
@@ -582,7 +584,7 @@ TEST(full_disk_is_told)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         TalusFormatWriter *writer = NULL;
         CHECK_OK(talus_format_open(cases[i].format, "full", false, 0.0, &writer));
-        CHECK(try_frame(writer, &head.head, &snapshot, 500) == TALUS_ERR_IO);
+        CHECK(try_frame(writer, &head.head, &snapshot, 400) == TALUS_ERR_IO);
         CHECK_STR(talus_error(), cases[i].message);
         CHECK_OK(talus_format_close(writer));
         CHECK(!exists("full/bodies.pvd"));

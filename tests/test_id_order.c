@@ -47,6 +47,26 @@ TEST(order_of_any_ids)
     talus_id_order_clear(&order);
 }
 
+/* Ids that ascend, and behind them a halo's, which lie between. */
+TEST(order_of_a_halo_behind_ascending_ids)
+{
+    enum { OWN = 1000, HALO = 300 };
+    static uint64_t id[OWN + HALO];
+    TalusIdOrder order = {0};
+    for (int i = 0; i < OWN; i++)
+        id[i] = 2 * (uint64_t)i + 2;
+    for (int k = 0; k < HALO; k++)
+        id[OWN + k] = 2 * (uint64_t)((k * 77) % (OWN + 49)) + 1;
+    REQUIRE_OK(talus_id_order_update(&order, id, OWN + HALO));
+    int wrong = 0;
+    for (int k = 0; k < OWN + HALO; k++) {
+        wrong += order.rank[order.at_rank[k]] != (uint32_t)k;
+        wrong += k > 0 && id[order.at_rank[k]] <= id[order.at_rank[k - 1]];
+    }
+    CHECK_INT(wrong, 0);
+    talus_id_order_clear(&order);
+}
+
 /* ---- steps ---- */
 
 /* Steps both worlds and compares, after each, the states of bodies and what the step reports. */
@@ -293,6 +313,7 @@ int main(void)
 {
     RUN(ascending_ids_need_no_order);
     RUN(order_of_any_ids);
+    RUN(order_of_a_halo_behind_ascending_ids);
     RUN(spheres_in_any_slots);
     RUN(shapes_in_any_slots);
     RUN(solvers_with_other_sums_and_orders);

@@ -218,13 +218,17 @@ static void check_same_bytes(const char *a, const char *b)
     talus_release(bytes_b);
 }
 
-static const char *const all_kinds[] = {"vtp", "csv", "lammps"};
-static const TalusOutputDef start = {.kinds = all_kinds, .kind_count = 3};
+static const char *const all_kinds[] = {"vtp", "csv", "lammps", "bulk"};
+static const TalusOutputDef start = {.kinds = all_kinds, .kind_count = 4};
 
 TEST(resumed_files_equal_uninterrupted)
 {
-    static const char *const files[] = {"frames.talus", "bodies.pvd", "bodies.dump",
-                                        "frames/bodies-000005.vtp", "frames/bodies-000005.csv"};
+    static const char *const files[] = {"frames.talus",
+                                        "bodies.pvd",
+                                        "bodies.dump",
+                                        "bulk.csv",
+                                        "frames/bodies-000005.vtp",
+                                        "frames/bodies-000005.csv"};
     TalusOutput *output;
     TalusWorld *world = make_world();
     REQUIRE_OK(talus_output_open("whole", &start, &output));

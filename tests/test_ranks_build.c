@@ -219,6 +219,26 @@ TEST(a_mixture_has_the_bits_of_one_rank)
     compare(&of, false);
 }
 
+/* Species of spheres and boxes by mass, scaled rocks, an emitter of two species, under a seed. */
+TEST(species_have_the_bits_of_one_rank)
+{
+    static const char text[] =
+        "{'step': 0.004, 'seed': 3, 'solver': {'name': 'apgd', 'tolerance': 1e-3},"
+        " 'materials': {'glass': {'density': 2500}, 'lead': {'density': 11000}},"
+        " 'bodies': [{'shape': {'kind': 'plane'}, 'at': [0, 0, 0]},"
+        "  {'count': 900, 'velocity': [0, 0, -2], 'species': ["
+        "    {'fraction': 0.6, 'radius': {'kind': 'rosin-rammler', 'scale': 0.04, 'exponent': 4}},"
+        "    {'fraction': 0.3, 'radius': 0.04, 'material': 'lead'},"
+        "    {'fraction': 0.1, 'shape': {'kind': 'box', 'half': [0.03, 0.03, 0.02]}}],"
+        "   'lattice': {'lo': [-0.6, -0.6, 0], 'cells': [10, 10, 0], 'spacing': 0.14, 'jitter': 0.9}},"
+        "  {'count': 200, 'orientation': 'random', 'lattice': {'lo': [2, 2, 0], 'cells': [5, 5, 0]},"
+        "   'shape': {'kind': 'rock', 'radius': 0.05, 'forms': 5, 'scale': {'mean': 1, 'spread': 0.5}}}],"
+        " 'emitters': [{'lo': [-3, -3, 1], 'hi': [-2, -2, 2], 'rate': 5000, 'count': 300, 'species': ["
+        "    {'fraction': 0.5, 'radius': 0.02}, {'fraction': 0.5, 'radius': {'mean': 0.03, 'spread': 0.2}}]}]}";
+    const Case of = {.text = text, .steps = STEPS};
+    compare(&of, false);
+}
+
 TEST(copies_have_the_bits_of_one_rank)
 {
     static const char text[] =
@@ -385,7 +405,10 @@ TEST(pieces_have_the_bits_of_one_batch)
                                   .jitter = 0.5,
                                   .seed = 7};
     talus_generate_lattice(&lattice, 0, MANY, x);
-    talus_generate_sizes(7 ^ UINT64_C(0x73697a6573), 0.03, 0.05, 0, MANY, r);
+    TalusSizeDef sizes = talus_size_def_default();
+    sizes.min = 0.03;
+    sizes.max = 0.05;
+    REQUIRE_OK(talus_sizes_draw(&sizes, 7 ^ UINT64_C(0x73697a6573), 0, MANY, r));
     for (int i = 0; i < MANY; i++)
         v[i] = (TalusVec3){1, 2, 3};
     TalusBodyBatch all = talus_body_batch_default();
@@ -486,6 +509,7 @@ int main(void)
     RUN(no_rank_has_all_bodies); /* first: peaks are those of the process */
     RUN(shipped_scenes_have_the_bits_of_one_rank);
     RUN(a_mixture_has_the_bits_of_one_rank);
+    RUN(species_have_the_bits_of_one_rank);
     RUN(copies_have_the_bits_of_one_rank);
     RUN(odd_and_bad_scenes_have_the_words_of_one_rank);
     RUN(bodies_of_several_ranks_have_the_words_of_one);

@@ -20,14 +20,16 @@ static Grains spheres(int x, int y, int z, TalusVec3 lo, double speed)
 
 enum { STAVES = 16 };
 
-/* Adds a ring of driven boxes around the y axis, which turn about it, and two planes as lids. */
+/* Adds a ring of driven boxes around the y axis, which turn about it and shake, and two planes as lids. */
 static TalusStatus add_ring(TalusWorld *world, double radius, double depth)
 {
     const double half_width = 1.1 * radius * tan(3.14159265358979 / STAVES), half_wall = 0.02;
     const TalusShapeDef box = {.kind = TALUS_SHAPE_BOX, .half = {half_width, depth, half_wall}};
-    TalusDriveDef turn = talus_drive_def_default();
+    TalusDriveDef turn = talus_drive_def_default(), shake = turn;
     turn.spin = talus_vec3(0.0, 6.0, 0.0);
     turn.own_axis = true;
+    shake.amplitude = talus_vec3(0.002, 0.0, 0.003);
+    shake.frequency = 9.0;
     TalusStatus status =
         add_plane(world, talus_vec3(0.0, -0.5 * depth, 0.0), talus_vec3(0.0, 1.0, 0.0), NULL);
     if (status == TALUS_OK)
@@ -40,6 +42,7 @@ static TalusStatus add_ring(TalusWorld *world, double radius, double depth)
         TalusBodyId id;
         status = add_fixed(world, &box, talus_scale(radius + half_wall, out), facing, &id);
         status = status == TALUS_OK ? talus_world_set_drive(world, id, &turn) : status;
+        status = status == TALUS_OK ? talus_world_add_drive(world, id, &shake) : status;
     }
     return status;
 }

@@ -168,6 +168,50 @@ TEST(joints_that_change_have_the_same_bits_on_any_ranks)
     CHECK(compare_ranks(&of).contacts > 100);
 }
 
+/* ---- servo walls ---- */
+
+/* Two walls of the heap are pushed together, a lid onto it, each by a stress over the area between the others: bodies of
+ * several ranks, before and after the grains. */
+static TalusStatus make_cell(TalusWorldDef *def, TalusWorld **world)
+{
+    const TalusShapeDef side = {.kind = TALUS_SHAPE_BOX, .half = {0.01, 0.2, 0.2}},
+                        lid = {.kind = TALUS_SHAPE_BOX, .half = {0.3, 0.3, 0.01}};
+    const TalusVec3 at[] = {{-0.18, 0.0, 0.21}, {0.18, 0.0, 0.21}, {0.0, 0.0, 0.45}};
+    const TalusVec3 axis[] = {{1.0, 0.0, 0.0}, {-1.0, 0.0, 0.0}, {0.0, 0.0, -1.0}};
+    const Grains grains =
+        grains_of((TalusShapeDef){.kind = TALUS_SHAPE_SPHERE, .radius = 0.01}, 0.002);
+    TalusBodyId floor, body[3];
+    TALUS_TRY(talus_world_create(def, world));
+    TALUS_TRY(add_plane(*world, talus_vec3(0, 0, 0), up, &floor));
+    TALUS_TRY(add_one(*world, side, at[0], talus_quat_identity(), 0.5, &body[0]));
+    TALUS_TRY(add_grains(*world, &grains, NULL));
+    TALUS_TRY(add_one(*world, side, at[1], talus_quat_identity(), 0.5, &body[1]));
+    TALUS_TRY(add_one(*world, lid, at[2], talus_quat_identity(), 0.5, &body[2]));
+    for (int k = 0; k < 3; k++) {
+        TalusJointDef servo = talus_joint_def_default();
+        servo.axis = axis[k];
+        servo.motor = (TalusMotorDef){.kind = TALUS_MOTOR_SERVO,
+                                      .target = 500.0,
+                                      .rate = 1e5,
+                                      .max_effort = INFINITY,
+                                      .max_speed = 2.0,
+                                      .stress = true,
+                                      .area = 0.3};
+        servo.motor.between[0][0] = k < 2 ? floor : body[0];
+        servo.motor.between[0][1] = k < 2 ? body[2] : body[1];
+        TALUS_TRY(join(*world, servo, TALUS_JOINT_PRISMATIC, body[k], (TalusBodyId){0}, at[k]));
+    }
+    return TALUS_OK;
+}
+
+TEST(servo_walls_have_the_same_bits_on_any_ranks)
+{
+    const RanksCase of = {.name = "cell", .make = make_cell, .solver = "apgd", .steps = STEPS};
+    TalusStepInfo last = compare_ranks(&of);
+    CHECK(last.contacts > 100);
+    CHECK(last.ledger.joints != 0.0);
+}
+
 /* ---- a chain between a driven body and a fixed one ---- */
 
 enum { LINKS = 24 };
@@ -451,6 +495,7 @@ int main(void)
     RUN(all_solvers_of_a_cart_give_the_same_bits_on_any_ranks);
     RUN(a_relaxed_rigid_cart_has_the_same_bits_on_any_ranks);
     RUN(joints_that_change_have_the_same_bits_on_any_ranks);
+    RUN(servo_walls_have_the_same_bits_on_any_ranks);
     RUN(a_driven_chain_has_the_same_bits_on_any_ranks);
     RUN(machines_that_fall_back_have_the_same_bits_on_any_ranks);
     RUN(ropes_in_a_heap_have_the_same_bits_on_any_ranks);

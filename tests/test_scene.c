@@ -125,7 +125,7 @@ TEST(overrides)
     CHECK_STR(scene->solver->name, "gs");
     CHECK(scene->solver->tolerance == 1e-5 && scene->def.gravity.z == -1.62);
     CHECK_STR(body_of(scene, 1)->material, "hard");
-    CHECK(body_of(scene, 1)->radius->mean == 0.25 && body_of(scene, 1)->radius->spread == 0.25);
+    CHECK(body_of(scene, 1)->radius->def.mean == 0.25 && body_of(scene, 1)->radius->spread == 0.25);
     CHECK(body_of(scene, 0)->fill && body_of(scene, 0)->at.count == 0);
     CHECK(body_of(scene, 1)->lattice->spacing[1] == 2.0);
     CHECK(((const SceneMaterial *)scene->materials.items)->def.friction == 0.7);
@@ -165,16 +165,28 @@ TEST(materials_and_pairs_reach_the_world)
 
 /* ---- places ---- */
 
+/* Places the bodies of an entry of spheres; the curve of `forms` is to be cleared. */
+static TalusStatus place_spheres(const TalusScene *scene, const SceneBody *body, SceneForms *forms,
+                                 ScenePlaces *places)
+{
+    talus_size_curve_clear(forms->sizes);
+    TALUS_TRY(talus_scene_make_sizes(body->radius, body->shape, forms->sizes));
+    return talus_scene_place_bodies(scene, body, body->shape, forms, places);
+}
+
 TEST(points_from_a_file)
 {
     enter("tests/bad_scenes");
     static const char text[] = "{\"bodies\": [{\"radius\": 0.5, \"file\": \"points.txt\"}]}";
+    double bound = 0.5;
+    TalusSizeCurve sizes = {0};
+    SceneForms forms = {.count = 1, .bound = &bound, .sizes = &sizes};
     TalusScene *scene;
     ScenePlaces places;
     ScenePiece piece;
     REQUIRE_OK(parse(text, NULL, &scene));
     const SceneBody *body = body_of(scene, 0);
-    REQUIRE_OK(talus_scene_place_bodies(scene, body, body->shape, NULL, &places));
+    REQUIRE_OK(place_spheres(scene, body, &forms, &places));
     REQUIRE(CHECK_INT(places.count, 3));
     REQUIRE_OK(talus_scene_allocate_piece(&places, 1, &piece));
     talus_scene_get_piece(&places, 2, 1, &piece);
@@ -184,8 +196,9 @@ TEST(points_from_a_file)
     talus_scene_destroy(scene);
     REQUIRE_OK(parse(text, "bodies[0].count=2", &scene));
     body = body_of(scene, 0);
-    REQUIRE_OK(talus_scene_place_bodies(scene, body, body->shape, NULL, &places));
+    REQUIRE_OK(place_spheres(scene, body, &forms, &places));
     CHECK_INT(places.count, 2);
+    talus_size_curve_clear(&sizes);
     talus_scene_places_clear(&places);
     talus_scene_destroy(scene);
 }

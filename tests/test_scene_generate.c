@@ -116,9 +116,6 @@ TEST(fill_box_with_sizes)
 {
     TalusFill f = {.lo = {0, 0, 0}, .hi = {2, 1, 1}, .seed = 9};
     int64_t placed;
-    talus_generate_sizes(3, 0.02, 0.05, 0, 500, radius);
-    for (int i = 0; i < 500; i++)
-        CHECK(radius[i] >= 0.02 && radius[i] <= 0.05);
     for (int i = 0; i < 500; i++) /* largest first */
         radius[i] = 0.05 - 0.03 * i / 500.0;
     REQUIRE_OK(talus_generate_fill(&f, 500, radius, x, &placed));
@@ -163,11 +160,6 @@ static void layers_piece(const void *from, int64_t first, int64_t count, void *o
     talus_generate_layers(from, first, count, out);
 }
 
-static void sizes_piece(const void *from, int64_t first, int64_t count, void *out)
-{
-    talus_generate_sizes(*(const uint64_t *)from, 0.1, 0.3, first, count, out);
-}
-
 /* Pieces of any length, also from the middle on, have the bits of the whole. */
 static void check_pieces(PieceFn *generate, const void *from, size_t element)
 {
@@ -191,7 +183,6 @@ static void check_pieces(PieceFn *generate, const void *from, size_t element)
 
 TEST(pieces_have_the_bits_of_the_whole)
 {
-    const uint64_t seed = 11;
     TalusLattice lattice = {.spacing = {0.3, 0.25, 0.22},
                             .half = {0.1, 0.1, 0.1},
                             .cells = {11, 9, 20},
@@ -205,7 +196,6 @@ TEST(pieces_have_the_bits_of_the_whole)
                           .height = 0.1,
                           .jitter = 0.8,
                           .seed = 6};
-    check_pieces(sizes_piece, &seed, sizeof(double));
     for (int k = 0; k < 2; k++) {
         check_pieces(lattice_piece, &lattice, sizeof(TalusVec3));
         check_pieces(layers_piece, &layers, sizeof(TalusVec3)); /* circles */

@@ -49,8 +49,42 @@ TEST(keys_reach_the_world)
     talus_scene_destroy(scene);
 }
 
+/* Tables: a displacement and a velocity that are linear in between, beside a motion of a constant velocity. */
+TEST(tables_of_a_drive)
+{
+    static const char tables[] =
+        "{\"step\": 0.01, \"gravity\": [0, 0, 0], \"solver\": {\"reference_speed\": 0.01}, \"bodies\": ["
+        " {\"shape\": {\"kind\": \"box\", \"half\": [0.1, 0.1, 0.1]}, \"at\": [1, 2, 3],"
+        "  \"drives\": [{\"displacements\": [[0.1, 0, 0, 0], [0.2, 0, 0, 0.5], [0.4, 0, 0, -0.1]],"
+        "               \"velocity\": [0, 1, 0], \"stop\": 0.3},"
+        "              {\"velocities\": [[0.1, 0, 0, 0], [0.3, 1, 0, 0], [0.5, 1, 0, 0], [0.6, 0, 0, 0]]}]}]}";
+    const double when[] = {0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.7};
+    const double x[] = {0.0, 0.00625, 0.025, 0.1, 0.2, 0.3, 0.35};
+    const double z[] = {0.0, 0.25, 0.5, 0.2, -0.1, -0.1, -0.1};
+    TalusScene *scene;
+    TalusWorld *world;
+    REQUIRE_OK(talus_scene_parse(tables, strlen(tables), "s", NULL, 0, &scene));
+    REQUIRE_OK(talus_scene_build(scene, NULL, &world));
+    TalusVec3 at, v;
+    TalusBodyState state = {.position = &at, .velocity = &v};
+    for (int i = 1, k = 0; i <= 70; i++) {
+        CHECK_OK(talus_world_step(world, NULL));
+        talus_world_get_state(world, &state);
+        if (fabs(i * 0.01 - when[k]) > 1e-9)
+            continue;
+        CHECK_NEAR(at.x, 1.0 + x[k], 1e-12);
+        CHECK_NEAR(at.y, 2.0 + fmin(when[k], 0.3), 1e-12);
+        CHECK_NEAR(at.z, 3.0 + z[k], 1e-12);
+        k++;
+    }
+    CHECK(talus_norm(v) < 1e-12);
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+}
+
 int main(void)
 {
     RUN(keys_reach_the_world);
+    RUN(tables_of_a_drive);
     return talus_test_result();
 }

@@ -40,6 +40,7 @@ TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *c
 const char *talus_scene_title(const TalusScene *scene);
 double talus_scene_until(const TalusScene *scene); /* seconds to simulate */
 double talus_scene_every(const TalusScene *scene); /* seconds between frames */
+int64_t talus_scene_seed(const TalusScene *scene); /* its key `seed`; 0: none */
 int talus_scene_param_count(const TalusScene *scene);
 const char *talus_scene_param_name(const TalusScene *scene, int index);
 double talus_scene_param_value(const TalusScene *scene, int index);
@@ -50,7 +51,8 @@ typedef struct TalusOutput TalusOutput;
 /* A zeroed def starts a run that writes frames.talus and the tables. */
 typedef struct TalusOutputDef {
     const char *title, *scene; /* for the frames; NULL: "" */
-    const char *const *kinds;  /* formats beyond frames.talus: "vtp", "vtkhdf", "lammps", "csv" */
+    /* Formats beyond frames.talus: "vtp", "vtkhdf", "lammps", "csv", "bulk". */
+    const char *const *kinds;
     int kind_count;
     bool resume; /* continue in the directory; rows and frames after `time` are dropped */
     double time;

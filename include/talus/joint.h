@@ -33,6 +33,7 @@ typedef enum TalusMotorKind {
     TALUS_MOTOR_SPEED,    /* keeps a speed */
     TALUS_MOTOR_POSITION, /* moves to a coordinate: at once, or by stiffness and damping */
     TALUS_MOTOR_TORQUE,   /* a given torque, or force if the coordinate is a length */
+    TALUS_MOTOR_SERVO,    /* a given force or stress, up to a speed; takes the mover's weight */
     TALUS_MOTOR_KINDS
 } TalusMotorKind;
 
@@ -47,6 +48,15 @@ typedef struct TalusMotorDef {
     /* POSITION: effort = stiffness (target - x) + damping (rate - speed); both 0: the target is reached within a step,
      * if `max_effort` allows. */
     double stiffness, damping;
+    /* SERVO, of a PRISMATIC or CYLINDRICAL joint whose body b is fixed, driven or the world: body a is pushed along the
+     * axis by the force `target`, N, or by the stress `target`, Pa, times the current area, at most at max_speed. The
+     * area is `area` times the distance of the two walls of each pair of `between`, which are boxes or planes. */
+    double max_speed; /* m/s, above 0 */
+    bool stress;      /* true: `target` is a stress */
+    /* m2; with one pair m, with two pairs a number. 0: 1 with two pairs; without pairs the face of body a, a box or a
+     * cylinder, across the axis */
+    double area;
+    TalusBodyId between[2][2]; /* number 0: no pair */
 } TalusMotorDef;
 
 typedef struct TalusJointDef {

@@ -10,9 +10,11 @@
 #include <talus/io.h>
 #include <talus/joint.h>
 #include <talus/math.h>
+#include <talus/measure.h>
 #include <talus/problem.h>
 #include <talus/set.h>
 #include <talus/shape.h>
+#include <talus/sizes.h>
 #include <talus/solver.h>
 #include <talus/world.h>
 

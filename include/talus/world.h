@@ -11,6 +11,7 @@
 #include <talus/math.h>
 #include <talus/problem.h>
 #include <talus/shape.h>
+#include <talus/sizes.h>
 #include <talus/solver.h>
 
 #ifdef __cplusplus
@@ -196,25 +197,30 @@ TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b)
 TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 
 /* Prescribed motion of a fixed body, whatever the body meets. For t between start and stop, with s = t - start,
- *     shift(s) = velocity s + amplitude (sin 2 pi (frequency s + phase) - sin 2 pi phase)
- *     x(t) = point + shift(s) + R (x0 - point),    e(t) = R e0,    R = rotation by spin s
- * Poses follow these formulas and do not drift. Contacts see the mean velocity over a step. */
+ *     shift(s) = velocity s + acceleration s^2/2 + amplitude (sin 2 pi (frequency s + phase) - sin 2 pi phase)
+ *     x(t) = point + shift(s) + R (x0 - point),    e(t) = R e0,    R = rotation by spin s + spin_acceleration s^2/2
+ * Of several motions of a body each moves the pose x0, e0 that the ones before it give; without own_axis `point` is that
+ * x0. Poses follow these formulas and do not drift. Contacts see the mean velocity over a step. */
 typedef struct TalusDriveDef {
     uint32_t cookie;
-    TalusVec3 velocity;  /* m/s */
-    TalusVec3 amplitude; /* m */
-    double frequency;    /* 1/s */
-    double phase;        /* turns */
-    TalusVec3 spin;      /* rad/s */
-    bool own_axis;       /* the axis passes through `point` at the start; else through the centre */
-    TalusVec3 point;     /* m, world frame; used if own_axis, else the body's centre */
-    double start, stop;  /* s */
+    TalusVec3 velocity;          /* m/s */
+    TalusVec3 acceleration;      /* m/s2 */
+    TalusVec3 amplitude;         /* m */
+    double frequency;            /* 1/s */
+    double phase;                /* turns */
+    TalusVec3 spin;              /* rad/s */
+    TalusVec3 spin_acceleration; /* rad/s2, parallel to spin unless one of them is 0 */
+    bool own_axis;      /* the axis passes through `point` at the start; else through the centre */
+    TalusVec3 point;    /* m, world frame; used if own_axis, else the body's centre */
+    double start, stop; /* s */
 } TalusDriveDef;
 
 TalusDriveDef talus_drive_def_default(void);
 /* Replaces the motion of a fixed or driven body by one from its present pose (x0, e0); NULL makes the body fixed.
  * Planes cannot rotate. If memory is lacking, the call fails and the body is fixed. */
 TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def);
+/* Adds a motion behind those of a driven body, from the pose (x0, e0) of the first; of a fixed body it is the first. */
+TalusStatus talus_world_add_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def);
 
 /* Source of spheres during the run. At the start of each step from `start` on it places as many spheres as the rate
  * demands, with centres at random free locations of the box [lo, hi]. Spheres for which no location is free wait for a
@@ -225,7 +231,8 @@ typedef struct TalusEmitterDef {
     double rate;                   /* bodies per second */
     double start;                  /* s */
     int64_t count;                 /* in all */
-    double radius_min, radius_max; /* m: uniform between */
+    double radius_min, radius_max; /* m: uniform between; ignored with `sizes` */
+    const TalusSizeDef *sizes;     /* of the radii, m; copied; NULL: uniform by number */
     TalusVec3 velocity;            /* m/s: of the new spheres */
     int material;
     double density;       /* kg/m3; 0: the material's */

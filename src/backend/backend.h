@@ -298,6 +298,9 @@ enum {
 typedef struct TalusBackend {
     const char *name, *summary; /* as users give and see them */
     unsigned capabilities;      /* TALUS_CAP_... */
+    /* Most blocks of a problem whose runs of run.accelerate and run.jacobi may have other last bits on one rank than parts
+     * of it on several; such a problem is gathered (solvers/driver/gathered.h). 0: there are none. */
+    int64_t gathered_blocks;
 
     /* Succeeds if this machine can use the backend; else the message says why not. */
     TalusStatus (*open)(void);

@@ -48,6 +48,12 @@ GROUP(TalusOperatorOps)
 /* Makes `op` a copy of the operator `host` in the backend's memory. Memory of `op` is reused from call to call; before
  * the first call `op` is zero except for its context. Only for backends without TALUS_CAP_HOST_MEMORY. */
 OPTIONAL(TalusStatus, op, mirror, (const TalusOperator *host, TalusOperator *op))
+/* Copies the arrays of a matrix-free operator in the backend's memory, or those of them that `host` has, to the arrays of
+ * `host`, which are in host memory and have its sizes; offsets are those without shifts. Not copied are incidences, and
+ * what follows from friction models. number[op->bodies] receives the numbers of the bodies, slot[op->bodies] their slots
+ * (TalusBodyNumbers). */
+OPTIONAL(TalusStatus, op, fetch, (const TalusOperator *op, TalusOperator *host, uint64_t *number,
+          uint32_t *slot))
 /* Frees the arrays of a copy made by `mirror` and zeroes `op`. */
 OPTIONAL(void, op, mirror_clear, (TalusOperator *op))
 /* Reserves the work memory of operations on op: velocities, wrenches on bodies, partial sums. Must be called before any

@@ -58,6 +58,7 @@ void talus_reduction_combine(TalusReduction kind, void *into, const void *from, 
 
 typedef struct TalusCommOps {
     const char *name;
+    bool shares_memory; /* ranks are in one address space: what one points to, all may read */
     /* Replaces each of `count` numbers by that of all ranks. */
     bool (*reduce)(TalusComm *comm, TalusReduction kind, void *values, int count);
     /* Copies the bytes of rank `root` to all ranks. */

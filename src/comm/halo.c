@@ -22,17 +22,27 @@ static int compare_received(const void *a, const void *b)
     return (x->body > y->body) - (x->body < y->body);
 }
 
-/* Lists the bodies of other ranks, by owner; returns the number of owners. */
-static int sort_received(const TalusHalo *h, const TalusHaloBodies *b, Received *body, int *count)
+/* Marks the bodies that this rank owns; returns the number of others. */
+static int mark_owned(TalusHalo *h, const TalusHaloBodies *b)
 {
-    int owners = 0;
-    *count = 0;
+    int others = 0;
+    for (int i = 0; i < b->count; i++) {
+        h->owned[i] = b->owner[i] == h->comm->rank;
+        others += !h->owned[i];
+    }
+    return others;
+}
+
+/* Lists the bodies of other ranks, by owner; returns the number of owners. */
+static int sort_received(const TalusHalo *h, const TalusHaloBodies *b, Received *body)
+{
+    int owners = 0, count = 0;
     for (int i = 0; i < b->count; i++)
         if (!h->owned[i])
-            body[(*count)++] = (Received){b->owner[i], i};
-    if (*count > 0)
-        qsort(body, (size_t)*count, sizeof *body, compare_received);
-    for (int k = 0; k < *count; k++)
+            body[count++] = (Received){b->owner[i], i};
+    if (count > 0)
+        qsort(body, (size_t)count, sizeof *body, compare_received);
+    for (int k = 0; k < count; k++)
         owners += k == 0 || body[k].owner != body[k - 1].owner;
     return owners;
 }
@@ -63,14 +73,14 @@ static void add_all_ranks(TalusHalo *h, const Received *body, int count)
     }
 }
 
-/* Fills receive_start, receive_body and the ranks of the neighbours, in ascending order; nothing is as long as the number
- * of ranks, unless bodies are everywhere. */
-static TalusStatus list_received(TalusHalo *h, const TalusHaloBodies *b)
+/* Fills receive_start, receive_body and the ranks of the neighbours, in ascending order, from the `count` bodies of other
+ * ranks; nothing is as long as the number of ranks, unless bodies are everywhere. */
+static TalusStatus list_received(TalusHalo *h, const TalusHaloBodies *b, int count)
 {
     Received *body;
-    int count;
-    TALUS_TRY(TALUS_ALLOC(body, (size_t)b->count + 1, "bodies of the halo"));
-    const int owners = sort_received(h, b, body, &count);
+    TALUS_TRY(TALUS_ALLOC(h->receive_body, (size_t)count + 1, "bodies of the halo"));
+    TALUS_TRY(TALUS_ALLOC(body, (size_t)count + 1, "bodies of the halo"));
+    const int owners = sort_received(h, b, body);
     TalusStatus status = reserve_neighbours(h, (size_t)(b->everywhere ? h->comm->size : owners));
     if (status == TALUS_OK && b->everywhere)
         add_all_ranks(h, body, count);
@@ -111,18 +121,32 @@ static int32_t body_at(const TalusHaloBodies *b, int place)
     return b->order ? (int32_t)b->order[place] : place;
 }
 
-/* Returns the index of the body with this number, -1: there is none. */
-static int32_t find_body(const TalusHaloBodies *b, uint64_t number)
+/* Returns the number at this place in the order of numbers. */
+static uint64_t number_at(const TalusHaloBodies *b, int place)
 {
-    int low = 0, high = b->count;
+    return b->number[body_at(b, place)];
+}
+
+/* Returns the index of the body with this number, -1: there is none. *place: where the last one was found, as most
+ * bodies that a neighbour asks for follow each other closely; from there the steps double. */
+static int32_t find_body(const TalusHaloBodies *b, uint64_t number, int *place)
+{
+    int low = *place < b->count && number_at(b, *place) <= number ? *place : 0, high = low,
+        step = 1;
+    while (high < b->count && number_at(b, high) < number) {
+        low = high + 1;
+        high = b->count - low < step ? b->count : low + step;
+        step *= 2;
+    }
     while (low < high) {
         int middle = low + (high - low) / 2;
-        if (b->number[body_at(b, middle)] < number)
+        if (number_at(b, middle) < number)
             low = middle + 1;
         else
             high = middle;
     }
-    return low < b->count && b->number[body_at(b, low)] == number ? body_at(b, low) : -1;
+    *place = low;
+    return low < b->count && number_at(b, low) == number ? body_at(b, low) : -1;
 }
 
 /* Sends the numbers of the bodies that are needed, and fills send_body from those that are asked for. */
@@ -143,8 +167,9 @@ static TalusStatus exchange_numbers(TalusHalo *h, const TalusHaloBodies *b)
     }
     TalusStatus status =
         talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours);
+    int place = 0;
     for (size_t i = 0; status == TALUS_OK && i < sends; i++) {
-        h->send_body[i] = find_body(b, asked[i]);
+        h->send_body[i] = find_body(b, asked[i], &place);
         if (h->send_body[i] < 0 || !h->owned[h->send_body[i]])
             status = talus_fail(TALUS_ERR_ARGUMENT,
                                 "halo: rank %d is asked for body %llu, which it does not own",
@@ -156,22 +181,15 @@ static TalusStatus exchange_numbers(TalusHalo *h, const TalusHaloBodies *b)
 
 /* ---- creation ---- */
 
-static TalusStatus reserve_lists(TalusHalo *h, const TalusHaloBodies *b)
-{
-    h->bodies = b->count;
-    TALUS_TRY(TALUS_ALLOC(h->owned, (size_t)b->count + 1, "owned bodies"));
-    return TALUS_ALLOC(h->receive_body, (size_t)b->count + 1, "bodies of the halo");
-}
-
 static TalusStatus fill_lists(TalusHalo *h, const TalusHaloBodies *b, size_t record)
 {
-    TALUS_TRY(talus_comm_agree(h->comm, reserve_lists(h, b)));
-    for (int i = 0; i < b->count; i++)
-        h->owned[i] = b->owner[i] == h->comm->rank;
-    TALUS_TRY(talus_comm_agree(h->comm, list_received(h, b)));
+    h->bodies = b->count;
+    TalusStatus status = TALUS_ALLOC(h->owned, (size_t)b->count + 1, "owned bodies");
+    TALUS_THEN(status, list_received(h, b, mark_owned(h, b)));
+    TALUS_TRY(talus_comm_agree(h->comm, status));
     TALUS_TRY(exchange_counts(h));
     const size_t sends = (size_t)h->send_start[h->neighbours];
-    TalusStatus status = TALUS_ALLOC(h->send_body, sends + 1, "bodies of the halo");
+    status = TALUS_ALLOC(h->send_body, sends + 1, "bodies of the halo");
     TALUS_THEN(status, TALUS_ALLOC(h->out, sends * record + 1, "messages"));
     TALUS_THEN(status, TALUS_ALLOC(h->in, (size_t)h->receive_start[h->neighbours] * record + 1,
                                    "messages"));
@@ -184,9 +202,11 @@ TalusStatus talus_halo_create(TalusComm *comm, const TalusHaloBodies *bodies, si
 {
     *out = NULL;
     TalusHalo *h;
-    TALUS_TRY(TALUS_ALLOC(h, 1, "halo"));
-    h->comm = comm;
-    TalusStatus status = fill_lists(h, bodies, record);
+    TalusStatus status = talus_comm_agree(comm, TALUS_ALLOC(h, 1, "halo"));
+    if (status == TALUS_OK) {
+        h->comm = comm;
+        status = fill_lists(h, bodies, record);
+    }
     if (status != TALUS_OK) {
         talus_halo_destroy(h);
         return status;
@@ -206,28 +226,33 @@ void talus_halo_destroy(TalusHalo *h)
 /* ---- exchange ---- */
 
 /* Sets the addresses and lengths of the messages for records of `bytes` each. */
-static void lay_out_messages(TalusHalo *h, size_t bytes)
+static void lay_out_messages(TalusHalo *h, size_t bytes, unsigned char *out, unsigned char *in)
 {
     for (int k = 0; k < h->neighbours; k++) {
-        h->send[k].data = h->out + (size_t)h->send_start[k] * bytes;
+        h->send[k].data = out + (size_t)h->send_start[k] * bytes;
         h->send[k].bytes = (size_t)(h->send_start[k + 1] - h->send_start[k]) * bytes;
-        h->receive[k].data = h->in + (size_t)h->receive_start[k] * bytes;
+        h->receive[k].data = in + (size_t)h->receive_start[k] * bytes;
         h->receive[k].bytes = (size_t)(h->receive_start[k + 1] - h->receive_start[k]) * bytes;
     }
 }
 
-/* Makes what was to come NaN unless it has. */
-static void check_messages(TalusHalo *h, size_t bytes, TalusStatus status)
+/* Makes what was to come to `in` NaN unless it has. */
+static void check_messages(const TalusHalo *h, size_t bytes, unsigned char *in, TalusStatus status)
 {
     if (status != TALUS_OK) /* all bits 1: NaN, of either width */
-        memset(h->in, 0xff, (size_t)h->receive_start[h->neighbours] * bytes);
+        memset(in, 0xff, (size_t)h->receive_start[h->neighbours] * bytes);
+}
+
+void talus_halo_exchange_between(TalusHalo *h, size_t bytes, unsigned char *out, unsigned char *in)
+{
+    lay_out_messages(h, bytes, out, in);
+    check_messages(h, bytes, in,
+                   talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours));
 }
 
 void talus_halo_exchange_messages(TalusHalo *h, size_t bytes)
 {
-    lay_out_messages(h, bytes);
-    check_messages(h, bytes,
-                   talus_comm_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours));
+    talus_halo_exchange_between(h, bytes, h->out, h->in);
 }
 
 /* Copies the records of the bodies that are sent to the messages. */
@@ -259,7 +284,7 @@ void talus_halo_begin_exchange(TalusHalo *h, void *records, size_t bytes)
         return;
     assert(!h->records);
     pack_records(h, records, bytes);
-    lay_out_messages(h, bytes);
+    lay_out_messages(h, bytes, h->out, h->in);
     talus_comm_begin_exchange(h->comm, h->send, h->neighbours, h->receive, h->neighbours);
     h->records = records;
     h->bytes = bytes;
@@ -274,7 +299,7 @@ void talus_halo_finish_exchange(TalusHalo *h)
 {
     if (!talus_halo_is_under_way(h))
         return;
-    check_messages(h, h->bytes, talus_comm_finish_exchange(h->comm));
+    check_messages(h, h->bytes, h->in, talus_comm_finish_exchange(h->comm));
     unpack_records(h, h->records, h->bytes);
     h->records = NULL;
 }

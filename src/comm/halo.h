@@ -67,6 +67,9 @@ static inline bool talus_halo_is_under_way(const TalusHalo *halo)
 /* The same for records that the caller has written to halo->out, in the order of halo->send_body; those of the halo's bodies
  * come to halo->in, in the order of halo->receive_body. */
 void talus_halo_exchange_messages(TalusHalo *halo, size_t bytes);
+/* The same from and to memory of the caller's, in the order of halo->out and halo->in. */
+void talus_halo_exchange_between(TalusHalo *halo, size_t bytes, unsigned char *out,
+                                 unsigned char *in);
 
 /* Cuts a list of items into `parts` ranges of about equal weight: range p has the items first[p] to first[p + 1] - 1. Every
  * item counts as `each` in addition to its weight. */

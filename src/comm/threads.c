@@ -270,6 +270,7 @@ static bool threads_route(TalusComm *comm, const TalusMessage *send, int sends, 
 
 static const TalusCommOps threads_ops = {
     .name = "threads",
+    .shares_memory = true,
     .reduce = threads_reduce,
     .broadcast = threads_broadcast,
     .begin_exchange = threads_begin_exchange,

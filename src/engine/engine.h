@@ -14,6 +14,7 @@
 #include "base/pool.h"
 #include "collide/contact.h"
 #include "comm/comm.h"
+#include "engine/reach.h"
 
 #include <talus/math.h>
 
@@ -199,6 +200,30 @@ typedef struct TalusSolvedMotions {
     TalusVec3 *velocity, *spin;
     uint8_t *changed;
 } TalusSolvedMotions;
+
+/* Slots of a contact list: the first `kept` stay, slot kept + k becomes slot[k], -1: its body is not here any more. Then
+ * there are `slots`. */
+typedef struct TalusSlotChange {
+    int kept, count, slots;
+    const int32_t *slot; /* [count] */
+} TalusSlotChange;
+
+/* Bodies of which ranks tell each other, by slots: own ones that are sent, and those of the halo. */
+typedef struct TalusHaloLists {
+    const int32_t *send, *receive;
+    int sends, receives;
+} TalusHaloLists;
+
+/* Solved motion of a body as it is sent. */
+typedef struct TalusSolvedMotion {
+    TalusVec3 velocity, spin;
+} TalusSolvedMotion;
+
+/* Memory for messages: records of `bytes` bytes, TalusMotion or TalusSolvedMotion, in the order of TalusHaloLists. */
+typedef struct TalusHaloRecords {
+    void *out, *in;
+    size_t bytes;
+} TalusHaloRecords;
 
 struct TalusProblem;
 

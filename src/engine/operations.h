@@ -85,12 +85,45 @@ OPERATION(TalusStatus, compute_velocities, (TalusEngine *engine, double limit, b
 OPERATION(TalusStatus, find_missing, (TalusEngine *engine, const TalusDetectOptions *options,
           double limit, double tolerance, bool *missing))
 /* On several ranks, before find_missing: stores the solved motions of this rank's own bodies; solved_motions lends the
- * arrays, which have an element for every slot, also if put_bodies has added slots since. The caller fills in those of
- * other ranks' bodies. */
+ * host's arrays, which have an element for every slot, also if put_bodies has added slots since. With a shared engine the
+ * caller fills in those of other ranks' bodies; others have them in their own memory (get_motions, unpack_halo). */
 OPERATION(TalusStatus, store_motions, (TalusEngine *engine, double limit))
 OPERATION(TalusStatus, solved_motions, (TalusEngine *engine, TalusSolvedMotions *out))
 /* Gives the contacts of the list other slots (talus_detector_renumber). */
 SHARED_ONLY(void, renumber_contacts, (TalusEngine *engine, const int32_t *slot))
+
+/* On several ranks, for world/ranks/halo_engine.c. Bodies whose reaches are meant are this rank's own; `solved`: with the
+ * motions that store_motions has stored. */
+/* Adds up the motions of free bodies since note_reaches. */
+OWN_ONLY(TalusStatus, sum_motions, (TalusEngine *engine, TalusReachMotion *out))
+/* serves[k]: all bodies pass test[k] against the reaches of note_reaches. */
+OWN_ONLY(TalusStatus, test_reaches, (TalusEngine *engine, const TalusReachTest *test,
+         TalusVec3 gravity, bool solved, bool *serves))
+/* Stores the bodies' reaches. */
+OWN_ONLY(TalusStatus, note_reaches, (TalusEngine *engine, const TalusReachOptions *options,
+         TalusVec3 gravity, bool solved, TalusReachSummary *out))
+/* Sets the bits of the cells that the bodies' boxes touch, but for unbounded ones: bit[TALUS_NEAR_WORDS], all 0 before. */
+OWN_ONLY(TalusStatus, mark_cells, (TalusEngine *engine, const TalusNearGrid *grid, uint32_t *bit))
+/* Lends the slots, in ascending order, of the bodies whose boxes touch a cell with its bit set, and of unbounded ones, until
+ * the next call. */
+OWN_ONLY(TalusStatus, find_near, (TalusEngine *engine, const TalusNearGrid *grid,
+         const uint32_t *bit, const int32_t **slot, int *count))
+/* Writes the solved motions of the bodies in slot[count] to the arrays that solved_motions lends. */
+OWN_ONLY(TalusStatus, get_motions, (TalusEngine *engine, const int32_t *slot, int count))
+/* Uploads the bodies of the halo behind this rank's own, which stay, and what the order of ids is with them. */
+OWN_ONLY(TalusStatus, put_halo, (TalusEngine *engine, const TalusBodyArrays *bodies))
+/* Renews what the engine keeps of the host's arrays (id, at_rank, owner), which may have moved. */
+OWN_ONLY(void, refer_to, (TalusEngine *engine, const TalusBodyArrays *bodies))
+/* Gives the contacts of the list other slots; those with dropped[slot] nonzero, by the former ones, lose their impulses
+ * before. dropped NULL: no contact does. */
+OWN_ONLY(TalusStatus, move_contacts, (TalusEngine *engine, const TalusSlotChange *change,
+         const uint8_t *dropped))
+/* Sets which bodies pack_halo sends and unpack_halo receives, in the order of their records in messages. */
+OWN_ONLY(TalusStatus, put_halo_lists, (TalusEngine *engine, const TalusHaloLists *lists))
+/* Writes the states, or the solved motions, of the bodies that are sent to the memory for messages, which it lends. */
+OWN_ONLY(TalusStatus, pack_halo, (TalusEngine *engine, bool solved, TalusHaloRecords *out))
+/* Takes over what has come to that memory. */
+OWN_ONLY(TalusStatus, unpack_halo, (TalusEngine *engine, bool solved))
 /* Probes of the solved step: request_probes, before integrate, gives the engine the probes whose sums it is to compute,
  * probe[0 .. count - 1]; the array must stay valid until integrate has returned. get_probes, after integrate, writes
  * the sums. */

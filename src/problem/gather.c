@@ -1,9 +1,11 @@
 /* problem/gather.c - the whole problem from the parts of all ranks (gather.h).
  *
- * Every rank sends rank 0 the bodies that it owns, and its contacts, those that it does not count without their data. Rank
- * 0 sorts the counted ones by run and first body: all contacts of a first body come from one rank, in their order. The
- * contacts of a rank are then found in that list one after the other, since they have its order. All ranks have the blocks of
- * joints, the last of their parts and of the whole; rank 0 takes its own. */
+ * Every rank sends rank 0 the bodies that it owns, and its contacts, those that it does not count without their data. The
+ * lists of all ranks have the order of one whole list. Rank 0 merges them: a contact comes next if it comes next in the lists
+ * of both ranks that have it, first that of the lowest run and first body. Contacts in the order of body numbers, as those on
+ * the host are, so come in that order. All others come in an order in which the contacts of each body have theirs, as the
+ * owner of the body has all of them; no bit of a solve by products depends on more. All ranks have the blocks of joints, the
+ * last of their parts and of the whole; rank 0 takes its own. */
 #include "problem/gather.h"
 
 #include "backend/part.h"
@@ -29,7 +31,7 @@ typedef struct KeyRecord {
 
 /* What else the problem knows of a contact; entries that the problem lacks are 0. */
 typedef struct DataRecord {
-    double frame[4], arm[6], lever[2], bias, mu, compliance, moment_mu[2], estimate;
+    double frame[4], arm[6], lever[2], bias, mu, compliance, moment_mu[2], estimate, diagonal[2];
     double gamma[TALUS_ROWS];
     TalusBlockModel model;
 } DataRecord;
@@ -40,6 +42,13 @@ typedef struct Place {
     const DataRecord *data;
 } Place;
 
+/* A contact as a rank has it. */
+typedef struct Copy {
+    Place place; /* data: NULL unless that rank counts the contact */
+    int message;
+    int64_t at; /* index among the contacts of all messages, one after the other */
+} Copy;
+
 /* What rank 0 has got. */
 typedef struct Arrived {
     TalusInbox bodies, keys, data;
@@ -47,6 +56,9 @@ typedef struct Arrived {
     int64_t body_count;
     Place *place; /* [place_count], the whole list */
     int64_t place_count;
+    int64_t *
+        first; /* [keys.count + 1]: of each message, the first of its contacts among those of all */
+    int32_t *contact; /* [first[keys.count]]: where in the whole list each of them is */
 } Arrived;
 
 /* ---- what a rank sends ---- */
@@ -100,6 +112,7 @@ static void pack_data(const TalusProblem *p, const double *gamma, int i, DataRec
         r->model = op->model[i];
     if (op->estimate)
         r->estimate = op->estimate[i];
+    memcpy(r->diagonal, op->diagonal[i], sizeof r->diagonal);
     if (op->moment_mu) {
         memcpy(r->moment_mu, op->moment_mu[i], sizeof r->moment_mu);
         memcpy(r->lever, op->lever[general], sizeof r->lever);
@@ -161,15 +174,18 @@ static int compare_bodies(const void *x, const void *y)
     return p->number < q->number ? -1 : p->number > q->number;
 }
 
-/* By run, then by first body, then as they came. */
-static int compare_places(const void *x, const void *y)
+/* Copies of one contact, and of others between the same bodies, one after the other; those of a message in their order. */
+static int compare_copies(const void *x, const void *y)
 {
-    const KeyRecord *p = ((const Place *)x)->key, *q = ((const Place *)y)->key;
-    if (p->run != q->run)
-        return p->run < q->run ? -1 : 1;
-    if (p->a != q->a)
-        return p->a < q->a ? -1 : 1;
-    return p < q ? -1 : p > q;
+    const Copy *p = x, *q = y;
+    const KeyRecord *k = p->place.key, *l = q->place.key;
+    if (k->run != l->run)
+        return k->run < l->run ? -1 : 1;
+    if (k->a != l->a)
+        return k->a < l->a ? -1 : 1;
+    if (k->b != l->b)
+        return k->b < l->b ? -1 : 1;
+    return p->at < q->at ? -1 : p->at > q->at;
 }
 
 static int64_t records_of(const TalusInbox *inbox, int message, size_t bytes)
@@ -206,23 +222,157 @@ static const DataRecord *data_of(const TalusInbox *data, int rank)
     return NULL;
 }
 
-/* Lists the contacts in the order of the whole problem. */
-static TalusStatus sort_contacts(Arrived *in)
+/* ---- the list of all contacts ---- */
+
+/* Lists the contacts of all messages, sorted. */
+static void list_copies(const Arrived *in, Copy *copy)
 {
-    int64_t count = 0;
-    for (int m = 0; m < in->data.count; m++)
-        count += records_of(&in->data, m, sizeof(DataRecord));
-    TALUS_TRY(TALUS_ALLOC(in->place, (size_t)count + 1, "contacts of all ranks"));
     for (int m = 0; m < in->keys.count; m++) {
         const KeyRecord *key = in->keys.message[m].data;
         const DataRecord *data = data_of(&in->data, in->keys.message[m].rank);
-        for (int64_t k = 0; k < records_of(&in->keys, m, sizeof *key); k++)
-            if (key[k].counts)
-                in->place[in->place_count++] = (Place){key + k, data++};
+        for (int64_t at = in->first[m]; at < in->first[m + 1]; at++, key++)
+            copy[at] = (Copy){{key, key->counts ? data++ : NULL}, m, at};
     }
-    qsort(in->place, (size_t)count, sizeof *in->place, compare_places);
+    qsort(copy, (size_t)in->first[in->keys.count], sizeof *copy, compare_copies);
+}
+
+static bool same_bodies(const KeyRecord *k, const KeyRecord *l)
+{
+    return k->run == l->run && k->a == l->a && k->b == l->b;
+}
+
+/* Numbers the contacts: writes the number of each copy to in->contact, and the place of each number to `place`. Of several
+ * contacts between two bodies the k-th of one rank is the k-th of the other. */
+static TalusStatus number_contacts(Arrived *in, const Copy *copy, Place *place)
+{
+    const int64_t count = in->first[in->keys.count];
+    for (int64_t i = 0, end; i < count; i = end) {
+        int64_t counted = in->place_count, others = counted;
+        for (end = i; end < count && same_bodies(copy[i].place.key, copy[end].place.key); end++) {
+            const bool counts = copy[end].place.data != NULL;
+            in->contact[copy[end].at] = (int32_t)(counts ? counted : others);
+            if (counts)
+                place[counted++] = copy[end].place;
+            else
+                others++;
+        }
+        if (others > in->place_count && others != counted)
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "problem: ranks have different contacts between bodies %llu and %llu",
+                              (unsigned long long)copy[i].place.key->a,
+                              (unsigned long long)copy[i].place.key->b);
+        in->place_count = counted;
+    }
     return TALUS_OK;
 }
+
+/* The merge of all lists. */
+typedef struct Merge {
+    const Arrived *in;
+    const Place *place;    /* by number */
+    int64_t *next;         /* [keys.count]: first contact of each message that has not come yet */
+    int8_t *missing;       /* by number: lists in which the contact is not the next one yet */
+    int32_t *index;        /* by number: where the contact is in the whole list */
+    const KeyRecord *last; /* contact that came last; NULL: none has */
+} Merge;
+
+/* Notes that another contact is the next one of a message. */
+static void arrive(Merge *g, int m)
+{
+    if (g->next[m] < g->in->first[m + 1])
+        g->missing[g->in->contact[g->next[m]]]--;
+}
+
+/* True if contact k comes before b, both of which may come next: it is between the bodies of the last one, since contacts
+ * of two bodies follow each other (backend/priority.h), or it is of a lower run or first body. */
+static bool comes_before(const Merge *g, const KeyRecord *k, const KeyRecord *b)
+{
+    if (g->last && same_bodies(k, g->last))
+        return true;
+    if (!b || (g->last && same_bodies(b, g->last)))
+        return !b;
+    return k->run < b->run || (k->run == b->run && k->a < b->a);
+}
+
+/* Returns the number of the next contact of the whole list; -1: there is none. */
+static int32_t find_next(const Merge *g)
+{
+    int32_t best = -1;
+    for (int m = 0; m < g->in->keys.count; m++) {
+        if (g->next[m] == g->in->first[m + 1])
+            continue;
+        const int32_t number = g->in->contact[g->next[m]];
+        if (g->missing[number] == 0 &&
+            comes_before(g, g->place[number].key, best < 0 ? NULL : g->place[best].key))
+            best = number;
+    }
+    return best;
+}
+
+/* Writes the whole list to `to`, and the places of its contacts to g->index. */
+static TalusStatus merge_lists(Merge *g, Place *to)
+{
+    const Arrived *in = g->in;
+    for (int64_t at = 0; at < in->first[in->keys.count]; at++)
+        g->missing[in->contact[at]]++;
+    for (int m = 0; m < in->keys.count; m++) {
+        g->next[m] = in->first[m];
+        arrive(g, m);
+    }
+    for (int32_t k = 0; k < in->place_count; k++) {
+        const int32_t number = find_next(g);
+        if (number < 0)
+            return talus_fail(TALUS_ERR_ARGUMENT,
+                              "problem: the contacts of ranks are not in one order");
+        to[k] = g->place[number];
+        g->last = to[k].key;
+        g->index[number] = k;
+        for (int m = 0; m < in->keys.count; m++)
+            if (g->next[m] < in->first[m + 1] && in->contact[g->next[m]] == number) {
+                g->next[m]++;
+                arrive(g, m);
+            }
+    }
+    return TALUS_OK;
+}
+
+/* Merges the numbered contacts, and replaces their numbers by their places in the whole list. */
+static TalusStatus order_contacts(Arrived *in, const Place *place)
+{
+    const size_t count = (size_t)in->place_count + 1;
+    Merge g = {.in = in, .place = place};
+    TalusStatus status = TALUS_ALLOC(g.next, (size_t)in->keys.count + 1, "contacts of all ranks");
+    TALUS_THEN(status, TALUS_ALLOC(g.missing, count, "contacts of all ranks"));
+    TALUS_THEN(status, TALUS_ALLOC(g.index, count, "contacts of all ranks"));
+    TALUS_THEN(status, TALUS_ALLOC(in->place, count, "contacts of all ranks"));
+    TALUS_THEN(status, merge_lists(&g, in->place));
+    for (int64_t at = 0; status == TALUS_OK && at < in->first[in->keys.count]; at++)
+        in->contact[at] = g.index[in->contact[at]];
+    TALUS_RELEASE(g.next, g.missing, g.index);
+    return status;
+}
+
+/* Lists the contacts in the order of the whole problem. */
+static TalusStatus sort_contacts(Arrived *in)
+{
+    Copy *copy = NULL;
+    Place *place = NULL;
+    TALUS_TRY(TALUS_ALLOC(in->first, (size_t)in->keys.count + 1, "contacts of all ranks"));
+    for (int m = 0; m < in->keys.count; m++)
+        in->first[m + 1] = in->first[m] + records_of(&in->keys, m, sizeof(KeyRecord));
+    const size_t count = (size_t)in->first[in->keys.count] + 1;
+    TalusStatus status = TALUS_ALLOC(in->contact, count, "contacts of all ranks");
+    TALUS_THEN(status, TALUS_ALLOC(copy, count, "contacts of all ranks"));
+    TALUS_THEN(status, TALUS_ALLOC(place, count, "contacts of all ranks"));
+    if (status == TALUS_OK)
+        list_copies(in, copy);
+    TALUS_THEN(status, number_contacts(in, copy, place));
+    TALUS_THEN(status, order_contacts(in, place));
+    TALUS_RELEASE(copy, place);
+    return status;
+}
+
+/* ---- the whole problem ---- */
 
 /* Returns the index of the body with this number, -1 for the fixed world; -2: there is none. */
 static int32_t find_body(const Arrived *in, uint64_t number)
@@ -325,33 +475,27 @@ static TalusStatus fill_whole(const TalusProblem *part, const double *gamma, con
         TALUS_TRY(fill_block(in, in->place[i].key, in->place[i].data, p, i));
     TALUS_TRY(fill_joints(part, gamma, in, p));
     TALUS_TRY(talus_problem_finish(p));
-    for (int i = 0; p->op.estimate && i < (int)in->place_count; i++)
-        p->op.estimate[i] = in->place[i].data->estimate;
+    for (int i = 0; i < (int)in->place_count; i++) {
+        const DataRecord *data = in->place[i].data;
+        memcpy(p->op.diagonal[i], data->diagonal, sizeof data->diagonal);
+        if (p->op.estimate)
+            p->op.estimate[i] = data->estimate;
+    }
     return TALUS_OK;
 }
 
-/* Finds the contacts of a rank in the whole list; joints follow. */
+/* Lists where the contacts of a rank are in the whole list; joints follow. */
 static TalusStatus find_contacts(const Arrived *in, int rank, int64_t joints, TalusGathered *of)
 {
-    const KeyRecord *key = NULL;
-    int64_t count = 0, at = 0;
+    int64_t begin = 0, end = 0;
     for (int m = 0; m < in->keys.count; m++)
         if (in->keys.message[m].rank == rank) {
-            key = in->keys.message[m].data;
-            count = records_of(&in->keys, m, sizeof *key);
+            begin = in->first[m];
+            end = in->first[m + 1];
         }
-    TALUS_TRY(TALUS_ALLOC(of->index, (size_t)(count + joints) + 1, "contacts of ranks"));
-    for (; of->count < count; of->count++, key++) {
-        while (at < in->place_count &&
-               (in->place[at].key->run != key->run || in->place[at].key->a != key->a ||
-                in->place[at].key->b != key->b))
-            at++;
-        if (at == in->place_count)
-            return talus_fail(TALUS_ERR_ARGUMENT,
-                              "problem: contacts of rank %d are not in the order of body numbers",
-                              rank);
-        of->index[of->count] = (int32_t)at++;
-    }
+    TALUS_TRY(TALUS_ALLOC(of->index, (size_t)(end - begin + joints) + 1, "contacts of ranks"));
+    for (int64_t at = begin; at < end; at++)
+        of->index[of->count++] = in->contact[at];
     for (int64_t k = 0; k < joints; k++)
         of->index[of->count++] = (int32_t)(in->place_count + k);
     return TALUS_OK;
@@ -387,7 +531,7 @@ TalusStatus talus_gather_create(const TalusProblem *part, const double *gamma, T
     talus_inbox_clear(&in.bodies);
     talus_inbox_clear(&in.keys);
     talus_inbox_clear(&in.data);
-    TALUS_RELEASE(in.body, in.place);
+    TALUS_RELEASE(in.body, in.place, in.first, in.contact);
     if (status != TALUS_OK) {
         talus_gather_destroy(g);
         return status;

@@ -20,9 +20,9 @@ typedef struct TalusGather {
     int rows;
 } TalusGather;
 
-/* Makes the whole problem on rank 0, with these impulses of this rank's contacts; called by all ranks. Contacts are in the
- * order of the problem of which the ranks have parts, bodies in that of their numbers. Offsets are those without De
- * Saxce's shifts. */
+/* Makes the whole problem on rank 0, with these impulses of this rank's contacts; called by all ranks. Those of each body are
+ * in the order of the problem of which the ranks have parts; so are all contacts if that is by body numbers. Bodies are
+ * in the order of their numbers. Offsets are those without De Saxce's shifts. */
 TalusStatus talus_gather_create(const TalusProblem *part, const double *gamma, TalusGather **out);
 /* Writes to out, [size] of the part, this rank's entries of `all`, [size] of the whole, on rank 0. Called by all ranks. */
 TalusStatus talus_gather_deal(const TalusGather *gather, const double *all, double *out);

@@ -2,6 +2,8 @@
  * memory, or in arrays there that a world has lent. */
 #include "problem/problem.h"
 
+#include "backend/part.h"
+#include "base/memory.h"
 #include "base/status.h"
 
 /* Changes the backend of p; releases what p has in the memory of the old one. */
@@ -62,4 +64,60 @@ void talus_problem_download(TalusProblem *p)
     if (p->op.estimate)
         p->backend->vector.get(p->solver_op, p->op.estimate, p->solver_op->estimate,
                                (size_t)p->op.blocks);
+}
+
+/* ---- a copy of a lent part ---- */
+
+static TalusProblemSizes sizes_of_lent(const TalusOperator *op)
+{
+    return (TalusProblemSizes){.bodies = op->bodies,
+                               .sphere_sphere = op->sphere_sphere,
+                               .sphere_fixed = op->sphere_fixed,
+                               .general = op->general,
+                               .rows = op->rows,
+                               .compliance = op->compliance != NULL,
+                               .models = op->model != NULL,
+                               .inertias = op->inverse_inertia != NULL};
+}
+
+/* Gives the copy what gathering needs of a halo: the owned bodies, by index. */
+static TalusStatus copy_halo(const TalusHalo *halo, const uint32_t *slot, TalusProblem *p)
+{
+    TalusHalo *copy;
+    TALUS_TRY(TALUS_ALLOC(copy, 1, "halo"));
+    p->op.halo = copy;
+    copy->comm = halo->comm;
+    copy->blocks = halo->blocks;
+    copy->general = halo->general;
+    copy->bodies = p->op.bodies;
+    TALUS_TRY(TALUS_ALLOC(copy->owned, (size_t)p->op.bodies + 1, "owned bodies"));
+    for (int b = 0; b < p->op.bodies; b++)
+        copy->owned[b] = halo->owned[slot[b]];
+    return TALUS_OK;
+}
+
+/* Fills the copy, whose arrays have the sizes of the lent ones. */
+static TalusStatus fill_copy(const TalusProblem *lent, uint32_t *slot, TalusProblem *p)
+{
+    const TalusOperator *op = lent->solver_op;
+    TALUS_TRY(TALUS_ALLOC(p->part_number, (size_t)op->bodies + 1, "body numbers"));
+    TALUS_TRY(lent->backend->op.fetch(op, &p->op, p->part_number, slot));
+    lent->backend->vector.get(op, p->gamma, lent->solver_gamma, (size_t)talus_problem_size(lent));
+    TALUS_TRY(lent->backend->check(op->context));
+    p->op.numbers = (TalusBodyNumbers){.id = p->part_number};
+    for (int b = 0; b < op->bodies; b++)
+        p->length[b] = 1.0;
+    return copy_halo(op->halo, slot, p);
+}
+
+TalusStatus talus_problem_fetch(const TalusProblem *lent, TalusProblem **out)
+{
+    const TalusProblemSizes sizes = sizes_of_lent(lent->solver_op);
+    uint32_t *slot = NULL;
+    TALUS_TRY(talus_problem_create_empty(lent->op.pool, out));
+    TalusStatus status = talus_problem_resize(*out, &sizes);
+    TALUS_THEN(status, TALUS_ALLOC(slot, (size_t)sizes.bodies + 1, "body numbers"));
+    TALUS_THEN(status, fill_copy(lent, slot, *out));
+    talus_release(slot);
+    return status;
 }

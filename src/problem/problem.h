@@ -96,6 +96,9 @@ static inline bool talus_problem_on_host(const TalusProblem *problem)
  * copied if the problem is lent (upload then only reserves the scratch), on the host, or has no blocks. */
 TalusStatus talus_problem_upload(TalusProblem *problem);
 void talus_problem_download(TalusProblem *problem);
+/* Makes a copy in host memory, with its impulses, of a lent problem that is a rank's part, without joints; for gathering
+ * (gather.h). Lengths of bodies, which are not lent, are 1. */
+TalusStatus talus_problem_fetch(const TalusProblem *lent, TalusProblem **out);
 /* Returns the operator whose counts (blocks, rows, bodies) are valid: the lent one or that on the host. */
 static inline const TalusOperator *talus_problem_counts(const TalusProblem *problem)
 {

@@ -1,7 +1,7 @@
 /* world/drive.c - driven bodies: prescribed motion.
  *
  * The problem's record of a driven body has its velocity, and zero inverse mass and inertia: so D'v_f contains its
- * share of the contact velocities. The pose of a driven body at the end of a step, or of a part of a halved step, is a
+ * share of the contact velocities. Each of a body's motions moves what the ones before it have moved. The pose of a driven body at the end of a step, or of a part of a halved step, is a
  * closed form in time, so that nothing drifts. Its velocity is the one that leads to that pose within the step, so that
  * contacts and poses agree. */
 #include "world/drive.h"
@@ -28,39 +28,72 @@ TalusDriveDef talus_drive_def_default(void)
 
 /* ---- the list ---- */
 
-/* Returns the index of the body's drive in world->drive; -1: none. */
-static int find_drive(const TalusWorld *world, TalusBodyId id)
+/* Returns the index of the body's first motion in world->drive; world->drives: none. */
+static int find_first(const TalusWorld *world, uint64_t body)
 {
-    for (int i = 0; i < world->drives; i++)
-        if (world->drive[i].body == id.number)
-            return i;
-    return -1;
+    int i = 0;
+    while (i < world->drives && world->drive[i].body != body)
+        i++;
+    return i;
 }
 
-static TalusStatus append_drive(TalusWorld *world, const TalusDrive *drive)
+/* Returns the index behind the last motion of the body whose motions contain index i. */
+static int find_end(const TalusWorld *world, int i)
 {
-    size_t n = (size_t)world->drives;
+    int end = i;
+    while (end < world->drives && world->drive[end].body == world->drive[i].body)
+        end++;
+    return end;
+}
+
+int talus_drives_count_bodies(const TalusWorld *world)
+{
+    int bodies = 0;
+    for (int i = 0; i < world->drives; i++)
+        bodies += talus_drive_is_first(world->drive, i);
+    return bodies;
+}
+
+/* Adds a motion behind those of its body. */
+static TalusStatus insert_drive(TalusWorld *world, const TalusDrive *drive)
+{
+    const size_t n = (size_t)world->drives;
+    const int at = find_end(world, find_first(world, drive->body));
     TALUS_TRY(TALUS_GROW(world->drive, n + 1, n, "driven bodies"));
-    world->drive[world->drives++] = *drive;
+    for (int i = world->drives++; i > at; i--)
+        world->drive[i] = world->drive[i - 1];
+    world->drive[at] = *drive;
     return TALUS_OK;
 }
 
 void talus_body_clear_drive(TalusWorld *world, TalusBodyId id)
 {
-    int at = find_drive(world, id);
-    if (at < 0)
-        return;
-    for (int i = at; i + 1 < world->drives; i++) /* keep the order */
-        world->drive[i] = world->drive[i + 1];
-    world->drives--;
+    const int first = find_first(world, id.number), end = find_end(world, first);
+    for (int i = end; i < world->drives; i++) /* keep the order */
+        world->drive[first + i - end] = world->drive[i];
+    world->drives -= end - first;
 }
 
 /* True if all numbers are finite and the motion does not stop before its start. */
 static bool is_valid_drive(const TalusDriveDef *d)
 {
     TalusVec3 sum = talus_add(talus_add(d->velocity, d->amplitude), talus_add(d->spin, d->point));
-    return isfinite(talus_norm(sum)) && isfinite(d->frequency) && isfinite(d->phase) &&
-           isfinite(d->start) && d->stop >= d->start;
+    TalusVec3 rates = talus_add(d->acceleration, d->spin_acceleration);
+    return isfinite(talus_norm(sum)) && isfinite(talus_norm(rates)) && isfinite(d->frequency) &&
+           isfinite(d->phase) && isfinite(d->start) && d->stop >= d->start;
+}
+
+/* Returns the direction of the axis; 0 if the motion does not turn. */
+static TalusVec3 axis_of(const TalusDriveDef *d)
+{
+    return talus_norm(d->spin) > 0.0 ? d->spin : d->spin_acceleration;
+}
+
+/* True if the axis of the motion keeps its direction. */
+static bool has_one_axis(const TalusDriveDef *d)
+{
+    const TalusVec3 across = talus_cross(d->spin, d->spin_acceleration);
+    return talus_norm(across) <= 1e-9 * talus_norm(d->spin) * talus_norm(d->spin_acceleration);
 }
 
 /* Refuses a def whose numbers are not valid, or a rotating plane. `shape`: of the body. */
@@ -73,7 +106,12 @@ static TalusStatus check_drive(const TalusWorld *world, uint64_t body, int shape
     if (!is_valid_drive(def))
         return talus_reject(
             "drive of body %" PRIu64 ": a number is not finite, or stop is before start", body);
-    if (kind == TALUS_SHAPE_PLANE && talus_norm(def->spin) > 0.0)
+    if (!has_one_axis(def))
+        return talus_reject(
+            "drive of body %" PRIu64
+            ": spin and spin_acceleration are not parallel; two motions have two axes",
+            body);
+    if (kind == TALUS_SHAPE_PLANE && talus_norm(axis_of(def)) > 0.0)
         return talus_reject("drive of body %" PRIu64
                             ": a plane has no end and cannot turn; a box or a cylinder can",
                             body);
@@ -83,7 +121,7 @@ static TalusStatus check_drive(const TalusWorld *world, uint64_t body, int shape
 TalusStatus talus_drive_add_loaded(TalusWorld *world, const TalusDrive *drive, int shape)
 {
     TALUS_TRY(check_drive(world, drive->body, shape, &drive->def));
-    return append_drive(world, drive);
+    return insert_drive(world, drive);
 }
 
 /* Makes the body in `slot` a fixed one; -1: another rank does. */
@@ -94,6 +132,36 @@ static void stop_body(TalusWorld *world, int slot)
         return;
     b->velocity[slot] = b->spin[slot] = talus_vec3(0.0, 0.0, 0.0);
     b->mobility[slot] = TALUS_MOBILITY_FIXED;
+}
+
+/* Makes the motion of a body with this pose at its start. */
+static TalusDrive make_drive(const TalusWorld *world, TalusBodyId id, const TalusDriveDef *def,
+                             TalusVec3 position, TalusQuat orientation)
+{
+    TalusDrive drive = {.def = *def,
+                        .body = id.number,
+                        .slot = talus_slot_of(world, id),
+                        .position = position,
+                        .orientation = orientation};
+    TalusVec3 arm = talus_sub(position, def->point);
+    /* in periodic space the axis passes through the point's image nearest to the body */
+    TalusVec3 nearer = talus_sub(arm, talus_nearest_image_vector(&world->def.period, arm));
+    drive.def.point = def->own_axis ? talus_add(def->point, nearer) : position;
+    return drive;
+}
+
+TalusStatus talus_world_add_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def)
+{
+    const int first = find_first(world, id.number);
+    TalusBodyRecord body;
+    if (first == world->drives)
+        return talus_world_set_drive(world, id, def);
+    TALUS_TRY(talus_ranks_get_body(world, id, &body));
+    TALUS_TRY(check_drive(world, id.number, body.shape, def));
+    const TalusDrive drive =
+        make_drive(world, id, def, world->drive[first].position, world->drive[first].orientation);
+    talus_wake_all(world);
+    return talus_comm_agree(world->ranks.comm, insert_drive(world, &drive));
 }
 
 TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def)
@@ -113,16 +181,8 @@ TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const Talus
     stop_body(world, slot);
     if (!def)
         return TALUS_OK;
-    TalusDrive drive = {.def = *def,
-                        .body = id.number,
-                        .slot = slot,
-                        .position = body.position,
-                        .orientation = body.orientation};
-    TalusVec3 arm = talus_sub(drive.position, def->point);
-    /* in periodic space the axis passes through the point's image nearest to the body */
-    TalusVec3 nearer = talus_sub(arm, talus_nearest_image_vector(&world->def.period, arm));
-    drive.def.point = def->own_axis ? talus_add(def->point, nearer) : drive.position;
-    TALUS_TRY(talus_comm_agree(world->ranks.comm, append_drive(world, &drive)));
+    const TalusDrive drive = make_drive(world, id, def, body.position, body.orientation);
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, insert_drive(world, &drive)));
     if (slot >= 0)
         world->bodies.mobility[slot] = TALUS_MOBILITY_DRIVEN;
     return TALUS_OK;
@@ -136,23 +196,39 @@ static double elapsed_time(const TalusDriveDef *d, double time)
     return fmin(fmax(time, d->start), d->stop) - d->start;
 }
 
-/* Computes the prescribed pose at a time, not wrapped into a period. */
-static void prescribed_pose(const TalusDrive *drive, double time, TalusVec3 *position,
-                            TalusQuat *orientation)
+/* Pose of a body, and its angular velocity. */
+typedef struct DrivenPose {
+    TalusVec3 position, spin;
+    TalusQuat orientation;
+} DrivenPose;
+
+/* Returns the rotation by which a motion has turned after s. */
+static TalusQuat turn_after(const TalusDriveDef *d, double s)
 {
-    const TalusDriveDef *d = &drive->def;
-    double s = elapsed_time(d, time), cosine, now, first, rate = talus_norm(d->spin);
+    const TalusVec3 axis = axis_of(d);
+    const double length = talus_norm(axis);
+    if (!(length > 0.0))
+        return talus_quat_identity();
+    const double growth = talus_dot(d->spin_acceleration, axis) / length;
+    return talus_quat_about(axis, (talus_norm(d->spin) * s + 0.5 * growth * s * s) / TURN);
+}
+
+/* Moves a pose by a motion at a time: x <- point + shift + R (x - point), e <- R e. */
+static void move_pose(const TalusDriveDef *d, double time, DrivenPose *pose)
+{
+    double s = elapsed_time(d, time), cosine, now, first;
     talus_cos_sin_turns(d->frequency * s + d->phase, &cosine, &now);
     talus_cos_sin_turns(d->phase, &cosine, &first);
     TalusVec3 shift = talus_madd(talus_scale(s, d->velocity), now - first, d->amplitude);
-    TalusVec3 arm = talus_sub(drive->position, d->point);
-    *orientation = drive->orientation;
-    if (rate > 0.0) {
-        TalusQuat turn = talus_quat_about(d->spin, rate * s / TURN);
+    shift = talus_madd(shift, 0.5 * s * s, d->acceleration);
+    TalusVec3 point = d->own_axis ? d->point : pose->position;
+    TalusVec3 arm = talus_sub(pose->position, point);
+    if (talus_norm(axis_of(d)) > 0.0) {
+        TalusQuat turn = turn_after(d, s);
         arm = talus_rotate(turn, arm);
-        *orientation = talus_quat_normalize(talus_quat_mul(turn, drive->orientation));
+        pose->orientation = talus_quat_normalize(talus_quat_mul(turn, pose->orientation));
     }
-    *position = talus_add(talus_add(d->point, shift), arm);
+    pose->position = talus_add(talus_add(point, shift), arm);
 }
 
 /* Returns how much of the time from `time` to time + h lies between d->start and d->stop; exactly h if all of it. */
@@ -162,22 +238,49 @@ static double moving_time(const TalusDriveDef *d, double time, double h)
     return all ? h : elapsed_time(d, time + h) - elapsed_time(d, time);
 }
 
+/* Returns the mean angular velocity of one motion from `time` to time + h. */
+static TalusVec3 mean_spin(const TalusDriveDef *d, double time, double h)
+{
+    const double middle = 0.5 * (elapsed_time(d, time) + elapsed_time(d, time + h));
+    return talus_scale(moving_time(d, time, h) / h,
+                       talus_madd(d->spin, middle, d->spin_acceleration));
+}
+
+/* Returns the prescribed pose at time + h, not wrapped into a period, after the motions from index `first` to `end`, and
+ * the angular velocity from `time` on: each motion turns that of the ones before it by its rotation in the middle. */
+static DrivenPose prescribed_pose(const TalusWorld *world, int first, int end, double time,
+                                  double h)
+{
+    const TalusDrive *drive = world->drive;
+    DrivenPose pose = {.position = drive[first].position,
+                       .orientation = drive[first].orientation,
+                       .spin = mean_spin(&drive[first].def, time, h)};
+    move_pose(&drive[first].def, time + h, &pose);
+    for (int i = first + 1; i < end; i++) {
+        const TalusDriveDef *d = &drive[i].def;
+        const TalusQuat turn = turn_after(d, elapsed_time(d, time + 0.5 * h));
+        move_pose(d, time + h, &pose);
+        pose.spin = talus_add(talus_rotate(turn, pose.spin), mean_spin(d, time, h));
+    }
+    return pose;
+}
+
 void talus_drives_set_targets(TalusWorld *world, double h)
 {
     TalusBodies *b = &world->bodies;
-    for (int i = 0; i < world->drives; i++) {
+    for (int i = 0, end; i < world->drives; i = end) {
         TalusDrive *drive = &world->drive[i];
         int slot = drive->slot;
+        end = find_end(world, i);
         if (slot < 0)
             continue; /* another rank's body */
-        TalusVec3 to;
-        prescribed_pose(drive, world->part_time + h, &to, &drive->next_orientation);
-        TalusVec3 way =
-            talus_nearest_image_vector(&world->def.period, talus_sub(to, b->position[slot]));
-        drive->next_position = talus_wrap_position(&world->def.period, to);
+        DrivenPose to = prescribed_pose(world, i, end, world->part_time, h);
+        TalusVec3 way = talus_nearest_image_vector(&world->def.period,
+                                                   talus_sub(to.position, b->position[slot]));
+        drive->next_position = talus_wrap_position(&world->def.period, to.position);
+        drive->next_orientation = to.orientation;
         b->velocity[slot] = talus_scale(1.0 / h, way);
-        b->spin[slot] =
-            talus_scale(moving_time(&drive->def, world->part_time, h) / h, drive->def.spin);
+        b->spin[slot] = to.spin;
     }
 }
 
@@ -186,7 +289,7 @@ void talus_drives_reach_targets(TalusWorld *world)
     TalusBodies *b = &world->bodies;
     for (int i = 0; i < world->drives; i++) {
         const TalusDrive *drive = &world->drive[i];
-        if (drive->slot < 0)
+        if (drive->slot < 0 || !talus_drive_is_first(world->drive, i))
             continue;
         b->position[drive->slot] = drive->next_position;
         b->orientation[drive->slot] = drive->next_orientation;

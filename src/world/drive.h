@@ -4,11 +4,13 @@
 
 #include <talus/world.h>
 
+/* One motion of a driven body. Motions of a body are neighbours in TalusWorld.drive; the first of them has the members
+ * of the current part and step. */
 typedef struct TalusDrive {
     TalusDriveDef def; /* def.point: point of the axis; the body's centre without own_axis */
     uint64_t body;     /* number of the body's id */
     int slot; /* on several ranks: -1 on those that do not own the body, as of the last snapshot */
-    TalusVec3 position; /* pose when the drive was set, x0 and e0 of TalusDriveDef */
+    TalusVec3 position; /* pose when the first motion was set, x0 and e0 of TalusDriveDef */
     TalusQuat orientation;
     TalusVec3 next_position; /* pose at the end of the current part of a step */
     TalusQuat next_orientation;
@@ -26,7 +28,14 @@ void talus_drives_reach_targets(TalusWorld *world);
  * failed step (or after the build). */
 void talus_drives_snapshot(TalusWorld *world);
 void talus_drives_rollback(TalusWorld *world);
-/* Removes the drive of a body, if it has one. */
+/* Returns the number of driven bodies. */
+int talus_drives_count_bodies(const TalusWorld *world);
+/* True if motion i of TalusWorld.drive is the first of its body. */
+static inline bool talus_drive_is_first(const TalusDrive *drive, int i)
+{
+    return i == 0 || drive[i - 1].body != drive[i].body;
+}
+/* Removes all motions of a body. */
 void talus_body_clear_drive(TalusWorld *world, TalusBodyId id);
 /* Adds the work that driven bodies do through joints to the ledger, J. */
 void talus_drives_add_joint_work(TalusWorld *world);

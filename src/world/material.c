@@ -168,6 +168,19 @@ TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *
     return TALUS_OK;
 }
 
+TalusStatus talus_world_replace_material(TalusWorld *world, int index, const TalusMaterialDef *def)
+{
+    TalusMaterials *m = &world->materials;
+    const char *name = m->def[index].name;
+    TALUS_TRY(check_material(def));
+    m->def[index] = *def;
+    m->def[index].name = name;
+    for (int k = 0; k < m->count; k++)
+        m->pair[index * m->count + k] = m->pair[k * m->count + index] = talus_pair_def_default();
+    update_laws(world);
+    return TALUS_OK;
+}
+
 static TalusStatus check_indices(const TalusMaterials *m, int a, int b)
 {
     if (a < 0 || b < 0 || a >= m->count || b >= m->count)

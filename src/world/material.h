@@ -17,6 +17,8 @@ typedef struct TalusMaterials {
 } TalusMaterials;
 
 void talus_materials_clear(TalusMaterials *materials);
+/* Replaces the properties of a material, and those set for its pairs by the rule; bodies keep their masses. */
+TalusStatus talus_world_replace_material(TalusWorld *world, int index, const TalusMaterialDef *def);
 void talus_shapes_clear(TalusWorld *world);
 /* Sets *index to the index of the world's first sphere shape; if there is none, adds a sphere with this default
  * radius. */

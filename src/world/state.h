@@ -71,7 +71,7 @@ struct TalusWorld {
     TalusEmitCandidates candidates;
     TalusForces forces;
     TalusFilters filters;
-    TalusDrive *drive; /* one per driven body */
+    TalusDrive *drive; /* [drives]: motions of driven bodies, those of a body one after the other */
     int drives;
     TalusSleep sleep;
     TalusJoints joints;

@@ -16,7 +16,7 @@ enum { ADVISE_SETTINGS = 11, ADVISE_TRIALS_MIN = 3, ADVISE_LIFT_SAMPLES = 16, AD
 
 /* Scales by which bulk figures are divided. */
 typedef struct AdviseScales {
-    int moving;      /* number of moving bodies */
+    int64_t moving;  /* number of moving bodies */
     double mass;     /* of all moving bodies, kg */
     double diameter; /* of a sphere with the mean volume of the moving bodies, m */
     double gravity;  /* |gravity|, m/s2 */

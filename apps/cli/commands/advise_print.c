@@ -3,6 +3,7 @@
 
 #include "cli/json_out.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +24,8 @@ void advise_describe_setting(const TalusWorldChanges *setting, char *text, size_
 
 static void print_headings(const Advise *a)
 {
-    printf("%s: %d moving bodies, from t = %g s; each setting covers %.3g s, figures are of its "
+    printf("%s: %" PRId64
+           " moving bodies, from t = %g s; each setting covers %.3g s, figures are of its "
            "second half\n\n",
            a->scene, a->scales.moving, a->at, a->span);
     printf(HEAD, "", "law", "compliance", "toler-", "step", "ms per", "products", "residual",

@@ -38,7 +38,7 @@ AdviseScales advise_find_scales(const TalusWorld *world)
 {
     TalusSurvey s;
     (void)talus_world_survey(world, &s); /* does not fail on one rank */
-    double volume = s.moving > 0 ? s.volume / s.moving : 0.0;
+    double volume = s.moving > 0 ? s.volume / (double)s.moving : 0.0;
     AdviseScales scales = {.moving = s.moving,
                            .mass = s.mass,
                            .diameter = cbrt(6.0 * volume / 3.14159265358979323846),
@@ -77,7 +77,7 @@ static AdviseStep find_bulk_figures(const TrialRun *run, const TalusStepInfo *in
     AdviseStep step = {
         .time = info->time - run->begun,
         .height = weight > 0.0 ? info->ledger.potential / weight : 0.0,
-        .coordination = 2.0 * info->overlap.loaded / s->moving,
+        .coordination = 2.0 * (double)info->overlap.loaded / (double)s->moving,
         .speed = sqrt(2.0 * info->ledger.kinetic / s->mass) / s->speed,
     };
     return step;

@@ -144,6 +144,8 @@ int export_convert_run(const CliCommand *command, const RunLocation *location, c
                        const char *out, const FrameRange *range)
 {
     Conversion c = {.kind = kind, .out = out, .range = range, .bar = isatty(STDERR_FILENO)};
+    if (strcmp(kind, "bulk") == 0)
+        return cli_fail_usage(command, "--to bulk: talus measure makes this table of any run");
     if (talus_format_find(kind) < 0)
         return cli_fail_usage(command, "--to %s: no such kind of files; there are " CONVERT_KINDS,
                               kind);

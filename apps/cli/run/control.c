@@ -83,6 +83,7 @@ void control_report(Control *control, const Run *run, const char *state, const c
                   .time = talus_world_time(run->world),
                   .until = run->settings.until,
                   .every = run->settings.every,
+                  .seed = run->settings.seed,
                   .bodies = talus_world_body_count(run->world),
                   .overlap_mean = overlap->mean,
                   .overlap_p99 = overlap->p99,

@@ -131,6 +131,7 @@ static bool parse_state(const TalusJson *root, const char *path, RunState *state
     state->time = get_number(root, "time", 0.0);
     state->until = get_number(root, "until", NAN);
     state->every = get_number(root, "every", NAN);
+    state->seed = (int64_t)get_number(root, "seed", 0.0);
     state->steps_per_second = get_number(root, "steps_per_second", 0.0);
     state->overlap_mean = get_number(root, "overlap_mean", NAN);
     state->overlap_p99 = get_number(root, "overlap_p99", NAN);
@@ -216,6 +217,7 @@ bool run_state_write(int dir, const RunState *state)
     json_write_real(&json, "time", state->time);
     json_write_real(&json, "until", state->until);
     json_write_real(&json, "every", state->every);
+    json_write_int(&json, "seed", state->seed);
     json_write_int(&json, "bodies", state->bodies);
     json_write_real(&json, "steps_per_second", state->steps_per_second);
     json_write_real(&json, "overlap_mean", state->overlap_mean);

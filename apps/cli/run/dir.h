@@ -21,6 +21,7 @@ typedef struct RunState {
     bool alive;
     char scene[RUN_TEXT_MAX], title[RUN_TEXT_MAX], message[RUN_TEXT_MAX];
     int64_t step;
+    int64_t seed;              /* of the scene; 0: none */
     double time, until, every; /* simulated seconds: now, at the end of the run, between frames */
     double steps_per_second;
     int64_t bodies;

@@ -53,6 +53,7 @@ char *run_note_format(const RunSettings *s, const RunTally *t)
     put_text(out, "frames", s->frames);
     for (int i = 0; i < s->set.count; i++)
         put_text(out, "set", s->set.item[i]);
+    fprintf(out, "seed %lld\n", (long long)s->seed);
     fprintf(out, "threads %d\nuntil %.17g\nevery %.17g\n", s->threads, s->until, s->every);
     fprintf(out, "iterations %lld\nmissed %lld\nfallbacks %lld\nresidual_max %.17g\n",
             (long long)t->iterations, (long long)t->missed, (long long)t->fallbacks,
@@ -110,6 +111,8 @@ static void parse_number(const char *key, const char *value, RunSettings *s, Run
             *rows[i].field = strtod(value, NULL);
     if (strcmp(key, "threads") == 0)
         s->threads = atoi(value);
+    else if (strcmp(key, "seed") == 0)
+        s->seed = atoll(value);
     else if (strcmp(key, "contacts") == 0)
         t->contacts = atoll(value);
     else if (strcmp(key, "loaded") == 0)

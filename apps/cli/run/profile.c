@@ -86,6 +86,25 @@ static double device_bytes(const Run *run)
     return backend && backend->memory ? (double)backend->memory() : 0.0;
 }
 
+/* Returns the number of ranks whose loops are measured: those that are threads of this process. */
+static int ranks_here(const Run *run)
+{
+    return talus_mpi_is_launched() ? 1 : talus_comm_size(run->comm);
+}
+
+/* Writes the loops, of several ranks the mean of each; returns their number. */
+static int get_loops(const Run *run, TalusProfileRow row[LOOPS])
+{
+    const int count = talus_profile_rows(row, LOOPS), ranks = ranks_here(run);
+    for (int k = 0; k < count; k++) {
+        row[k].calls /= ranks;
+        row[k].seconds /= ranks;
+        row[k].known_seconds /= ranks;
+        row[k].bytes /= ranks;
+    }
+    return count;
+}
+
 /* ---- tables ---- */
 
 static void print_loop(const TalusProfileRow *row, double all, double copy, FILE *out)
@@ -127,7 +146,7 @@ static void print_loops(const Run *run, FILE *out)
 {
     static TalusProfileRow row[LOOPS];
     OutsideLoops rest[STAGES];
-    int count = talus_profile_rows(row, LOOPS);
+    int count = get_loops(run, row);
     double all = stepping_seconds(run);
     fprintf(out, "\nTime of the steps, by loop; GB/s of what a loop must move, a copy moves %.1f\n",
             1e-9 * run->copy_speed);
@@ -176,10 +195,10 @@ void run_profile_print(const Run *run, FILE *out)
 
 /* ---- JSON ---- */
 
-static void write_loops(JsonOut *json)
+static void write_loops(const Run *run, JsonOut *json)
 {
     static TalusProfileRow row[LOOPS];
-    int count = talus_profile_rows(row, LOOPS);
+    int count = get_loops(run, row);
     json_open_array(json, "loops");
     for (int i = 0; i < count; i++) {
         json_open_object(json, NULL);
@@ -217,7 +236,7 @@ void run_profile_write_json(const Run *run, JsonOut *json)
     json_open_object(json, "profile");
     json_write_real(json, "seconds", stepping_seconds(run));
     json_write_real(json, "copy_bytes_per_second", run->copy_speed);
-    write_loops(json);
+    write_loops(run, json);
     write_memory(run, json);
     json_close_object(json);
 }
@@ -306,7 +325,7 @@ static void write_loop_table(const Run *run, JsonOut *json)
     static TalusProfileRow row[LOOPS];
     OutsideLoops rest[STAGES];
     char note[128];
-    int count = talus_profile_rows(row, LOOPS);
+    int count = get_loops(run, row);
     double all = stepping_seconds(run);
     open_table(json, "Time of the steps, by loop", columns);
     for (int i = 0; i < count; i++)

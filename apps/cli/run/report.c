@@ -159,6 +159,7 @@ void run_report_json(const Run *run)
     json_start(&json, json_to_stream, stdout);
     json_open_object(&json, NULL);
     json_write_text(&json, "scene", scene);
+    json_write_int(&json, "seed", run->settings.seed);
     json_write_text(&json, "backend", talus_world_backend(run->world));
     json_write_int(&json, "ranks", talus_comm_size(run->comm));
     json_write_int(&json, "threads", talus_world_threads(run->world));

@@ -13,6 +13,7 @@
 #include "base/profile.h"
 #include "base/timer.h"
 #include "io/run/checkpoint.h"
+#include "io/text/text.h"
 #include "world/compliance.h"
 #include "world/step/stages.h"
 
@@ -27,14 +28,14 @@
 /* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     CliList set;
-    const char *solver, *backend, *out, *frames, *resume, *final_positions;
-    int threads, ranks;
+    const char *solver, *backend, *out, *frames, *from, *resume, *final_positions;
+    int threads, ranks, seed;
     double until, every, checkpoint_every;
     bool json, quiet, no_out, accept_changed_files, profile;
 } Options;
 
 static Options options = {
-    .threads = -1, .ranks = -1, .until = NAN, .every = NAN, .checkpoint_every = 60.0};
+    .threads = -1, .ranks = -1, .seed = -1, .until = NAN, .every = NAN, .checkpoint_every = 60.0};
 
 /* State of one call of the command. */
 typedef struct Session {
@@ -89,8 +90,8 @@ static int write_checkpoint(Session *session)
 static int check_options(const Options *o, const CliList *operands)
 {
     if (o->resume) {
-        if (operands->count || o->set.count || o->solver || o->out || o->frames || o->no_out ||
-            !isnan(o->every))
+        if (operands->count || o->set.count || o->seed >= 0 || o->from || o->solver || o->out ||
+            o->frames || o->no_out || !isnan(o->every))
             return cli_fail_usage(
                 &cli_run, "--resume: the scene and its settings come from the checkpoint; only "
                           "--until, --backend, --threads, --ranks, --checkpoint-every, "
@@ -234,6 +235,7 @@ static TalusStatus build_scene(Session *session)
                       .backend = talus_world_backend(run->world),
                       .frames = o->frames,
                       .set = o->set,
+                      .seed = talus_scene_seed(session->scene),
                       .threads = o->threads > 0 ? o->threads : 0,
                       .until = isnan(o->until) ? talus_scene_until(session->scene) : o->until,
                       .every = isnan(o->every) ? talus_scene_every(session->scene) : o->every};
@@ -725,9 +727,27 @@ static TalusStatus run_on_ranks(TalusRankFn *fn, void *context)
     return options.ranks > 1 ? talus_ranks_run(options.ranks, fn, context) : fn(NULL, context);
 }
 
+/* Adds an assignment of --set: of the key `target`, which begins with a dot, so that it is never a parameter. Its text is used
+ * to the end of the program. */
+static void assign(const char *target, const char *value)
+{
+    TalusText text = {0};
+    talus_text_print(&text, "%s=", target);
+    talus_text_quote(&text, value);
+    talus_text_print(&text, "%s", ""); /* a NUL */
+    cli_list_add(&options.set, cli_check_memory(text.bytes));
+}
+
 static int run_main(const CliList *operands)
 {
+    char seed[32];
     Job job = {.operands = operands};
+    if (options.seed >= 0 && !options.resume) {
+        snprintf(seed, sizeof seed, ".seed=%d", options.seed);
+        cli_list_add(&options.set, seed);
+    }
+    if (options.from && !options.resume)
+        assign(".from.run", options.from);
     if (options.ranks > 1 && talus_mpi_is_launched())
         return cli_fail_usage(&cli_run, "--ranks: goes without mpirun, whose processes are ranks");
     cli_catch_signals(); /* in every process: mpirun passes signals on to all, and rank 0 ends the run */
@@ -738,6 +758,10 @@ static const CliOption run_options[] = {
     {"set", 0, CLI_LIST, &options.set, "NAME=VALUE",
      "a parameter of the scene, or any key path such as\n"
      "solver.tolerance=1e-4, compliance=0 or defaults=relaxed;\nmay be repeated"},
+    {"seed", 0, CLI_COUNT, &options.seed, "N",
+     "shifts every random choice of the scene: another sample of\nthe same; 0, the default: none"},
+    {"from", 0, CLI_TEXT, &options.from, "DIR[@T]",
+     "begins with the bodies of an earlier run: of its newest\ncheckpoint, at or before simulated time T"},
     {"solver", 0, CLI_TEXT, &options.solver, "NAME[:K=V,...]",
      "solver and its parameters; `talus list solvers`"},
     {"backend", 0, CLI_TEXT, &options.backend, "NAME", "where to compute; `talus list backends`"},
@@ -755,7 +779,8 @@ static const CliOption run_options[] = {
     {"no-out", 0, CLI_FLAG, &options.no_out, NULL, "write none of these"},
     {"frames", 0, CLI_TEXT, &options.frames, "KIND[,KIND...]",
      "frames for other programs beside those of the viewer:\n"
-     "vtp and vtkhdf (ParaView), lammps (OVITO), csv"},
+     "vtp and vtkhdf (ParaView), lammps (OVITO), csv, and\n"
+     "bulk, figures of each frame as by talus measure"},
     {"every", 0, CLI_REAL, &options.every, "DT",
      "simulated seconds between frames; table lines\nfollow them, 50 at most"},
     {"checkpoint-every", 0, CLI_REAL, &options.checkpoint_every, "SECONDS",

@@ -21,7 +21,8 @@ typedef struct RunSettings {
     const char *solver;  /* NULL: the scene's */
     const char *backend; /* NULL: read from a checkpoint that lacks this field */
     const char *frames;  /* additional kinds of frames, "vtp,csv"; NULL: none */
-    CliList set;         /* assignments NAME=VALUE of --set */
+    CliList set;         /* assignments NAME=VALUE of --set, that of --seed among them */
+    int64_t seed;        /* of the scene as it was read */
     int threads; /* of --threads; 0: not given or 0, so that a resumed run takes one per processor */
     double until, every; /* simulated seconds: end of the run; time between frames */
 } RunSettings;

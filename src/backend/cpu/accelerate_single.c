@@ -534,6 +534,18 @@ static double step_bytes(const TalusOperator *op)
            op->blocks * (double)sizeof *run->wrench + op->bodies * (double)sizeof *run->velocity;
 }
 
+/* Combines the sums of a step; those that it has not measured are 0. */
+static void combine_step_sums(const Pass *pass, double total[SUMS])
+{
+    if (pass->state->want_residual) {
+        talus_cpu_combine_sums(pass->op, RESIDUAL_MAX2, SUMS - RESIDUAL_MAX2, total);
+        return;
+    }
+    talus_cpu_combine_sums(pass->op, RESIDUAL2, 0, total);
+    for (int k = RESIDUAL2; k < SUMS; k++)
+        total[k] = 0.0;
+}
+
 /* Takes one step. Returns the largest speed that is rounded, m/s, if the step measures. */
 static double take_step(Pass *pass, TalusStepSums *sums)
 {
@@ -550,7 +562,7 @@ static double take_step(Pass *pass, TalusStepSums *sums)
                                sizeof *pass->run->velocity);
     talus_profile_expect_bytes(step_bytes(op));
     talus_cpu_for_each_group_when_ready(op, step_group, pass);
-    talus_cpu_combine_sums(op, RESIDUAL_MAX2, 2, total);
+    combine_step_sums(pass, total);
     *sums = (TalusStepSums){.restart = total[RESTART],
                             .dx2 = x * total[DX2],
                             .dg2 = v2 / unit->inverse_mass * total[DG2],

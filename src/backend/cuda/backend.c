@@ -7,6 +7,7 @@
 /* clang-format off */
 #define COMMON \
     .capabilities = TALUS_CAP_FINDS_METRIC, \
+    .gathered_blocks = CU_SMALL_BLOCKS, \
     .open = cu_open, \
     .describe = cu_describe, \
     .memory = cu_memory_in_use, \

@@ -9,6 +9,13 @@
 extern "C" {
 #endif
 
+/* Most blocks of a problem whose runs are one kernel (iterate/iterate_resident.h). */
+#ifdef TALUS_EMULATED
+enum { CU_SMALL_BLOCKS = 256 };
+#else
+enum { CU_SMALL_BLOCKS = 132 * 768 };
+#endif
+
 /* device/memory.cu: functions of TalusBackend with these names; cu_memory_in_use is `memory` */
 TalusStatus cu_open(void);
 void cu_describe(char *text, size_t size);
@@ -17,6 +24,8 @@ size_t cu_memory_in_use(void); /* bytes in use on the current device, by all pro
 TalusStatus cu_context_create(TalusContext **out);
 void cu_context_destroy(TalusContext *context);
 TalusStatus cu_check(TalusContext *context);
+/* for tests: bytes copied between host and device so far, but for those of solves (ops/, iterate/) in page-locked memory */
+uint64_t cu_copied_bytes(const TalusContext *context);
 
 /* The operations of operations.h: cu_GROUP_NAME. */
 #define OPERATION(result, group, name, arguments) result cu_##group##_##name arguments;

@@ -38,8 +38,10 @@ TalusStatus cu_engine_store_impulses(TalusEngine *e)
 
 /* ---- download ---- */
 
-/* Device memory in which contacts wait for a copy to or from the host; sort keys and the order. */
+/* Device memory in which contacts wait for a copy to or from the host; sort keys and the order. gone: contacts of each run
+ * with bodies that are not here (slots.cu). */
 struct Staging {
+    CuArray<uint32_t> gone;
     CuArray<TalusContact> contact;
     CuArray<TalusVec3> impulse;
     CuArray<TalusArms> arms;
@@ -49,7 +51,7 @@ struct Staging {
 
 static void clear_staging(Staging *s)
 {
-    cu_clear(s->contact, s->impulse, s->arms, s->key, s->sorted, s->index, s->order);
+    cu_clear(s->contact, s->impulse, s->arms, s->key, s->sorted, s->index, s->order, s->gone);
 }
 
 /* Reserves staging memory for at most STAGE of `contacts` contacts and of `general` arms. */
@@ -67,26 +69,34 @@ static __device__ inline uint32_t rank_of(const CuBodies &b, uint32_t slot)
 }
 
 /* key[i] = rank of a, then rank of b in `bits` bits, of contact i; index[i] = i. A stable sort of a run by these keys
- * gives the host's order, because the contacts of one pair are in the order of features already. */
+ * gives the host's order, because the contacts of one pair are in the order of features already. Contacts of bodies that are
+ * not here come last; gone[run] counts them. */
 static __global__ void make_sort_keys(CuList list, CuBodies b, int bits, uint64_t *key,
-                                      uint32_t *index)
+                                      uint32_t *index, uint32_t *gone)
 {
     int64_t i = item_index();
-    if (i >= list.counts.contacts)
+    const TalusEngineCounts &n = list.counts;
+    if (i >= n.contacts)
         return;
-    key[i] = (uint64_t)rank_of(b, list.slot[list.pair[i].x]) << bits | rank_of(b, list.slot_b[i]);
+    const uint32_t first = list.slot[list.pair[i].x], second = list.slot_b[i];
     index[i] = (uint32_t)i;
+    if (first < (uint32_t)b.slots && second < (uint32_t)b.slots) {
+        key[i] = (uint64_t)rank_of(b, first) << bits | rank_of(b, second);
+        return;
+    }
+    key[i] = ~0ull;
+    atomicAdd(&gone[i < n.sphere_sphere ? 0 : i < n.sphere_sphere + n.sphere_fixed ? 1 : 2], 1u);
 }
 
 /* Writes contacts first to first + count - 1 of the host's order, with their impulses, to contact[count] and
- * impulse[count]. order[k] is the index in the device's list of the host's contact k. */
-static __global__ void pack_contacts(CuList list, const uint32_t *order, int first, int count,
-                                     TalusContact *contact, TalusVec3 *impulse)
+ * impulse[count]. order[k] is the index in the device's list of the host's contact k; from `general` on these have arms. */
+static __global__ void pack_contacts(CuList list, const uint32_t *order, int general, int first,
+                                     int count, TalusContact *contact, TalusVec3 *impulse)
 {
     int64_t k = item_index();
     if (k >= count)
         return;
-    int spheres = list.counts.sphere_sphere, general = spheres + list.counts.sphere_fixed;
+    int spheres = list.counts.sphere_sphere;
     int host_index = first + (int)k;
     uint32_t i = order[host_index];
     CuFrame frame = list.frame[i];
@@ -101,14 +111,38 @@ static __global__ void pack_contacts(CuList list, const uint32_t *order, int fir
     impulse[k] = list.impulse[i];
 }
 
-/* Writes the arms of general contacts first to first + count - 1 of the host's order. */
-static __global__ void pack_arms(CuList list, const uint32_t *order, int first, int count,
-                                 TalusArms *arms)
+/* Writes the arms of general contacts first to first + count - 1 of the host's order, in which `general` are before. */
+static __global__ void pack_arms(CuList list, const uint32_t *order, int general, int first,
+                                 int count, TalusArms *arms)
 {
     int64_t k = item_index();
     int before = list.counts.sphere_sphere + list.counts.sphere_fixed;
     if (k < count)
-        arms[k] = list.arms[order[before + first + k] - before];
+        arms[k] = list.arms[order[general + first + k] - before];
+}
+
+/* Takes the contacts that are gone, the last ones of each run, out of s->order and out of the counts of the host's list.
+ * s->index is used up. */
+static void leave_out_gone(TalusEngine *e, Staging *s, TalusContactList *to)
+{
+    int *const length[3] = {&to->sphere_sphere, &to->sphere_fixed, &to->general};
+    uint32_t gone[3] = {0, 0, 0};
+    int from = 0;
+    cu_get(e->cu, gone, s->gone, sizeof gone);
+    if (e->cu->first_error[0] || gone[0] + gone[1] + gone[2] == 0)
+        return;
+    to->count = 0;
+    for (int run = 0; run < 3; run++) {
+        const int before = *length[run];
+        *length[run] -= (int)gone[run];
+        cu_copy(e->cu, s->index + to->count, s->order + from,
+                (size_t)*length[run] * sizeof *s->order.at);
+        to->count += *length[run];
+        from += before;
+    }
+    const CuArray<uint32_t> rest = s->index;
+    s->index = s->order;
+    s->order = rest;
 }
 
 /* Fills s->order: order[k] is the index in the device's list of the host's contact k. */
@@ -124,8 +158,10 @@ static TalusStatus find_host_order(TalusEngine *e, Staging *s)
     TALUS_TRY(s->sorted.reserve(n->contacts, "order of contacts"));
     TALUS_TRY(s->index.reserve(n->contacts, "order of contacts"));
     TALUS_TRY(s->order.reserve(n->contacts, "order of contacts"));
+    TALUS_TRY(s->gone.reserve(3, "order of contacts"));
+    cu_zero(e->cu, s->gone, 3 * sizeof *s->gone.at);
     launch(e->cu, make_sort_keys, blocks_for(n->contacts), THREADS, *list, e->bodies, bits,
-           s->key.at, s->index.at);
+           s->key.at, s->index.at, s->gone.at);
     for (int run = 0; run < 3; at += length[run++])
         if (length[run])
             TALUS_TRY(cu_sort64(e->cu, s->key + at, s->sorted + at, s->index + at, s->order + at,
@@ -139,16 +175,18 @@ static TalusStatus get_contacts(TalusEngine *e, Staging *s, TalusContactList *to
     const CuList *list = cu_current_list(e);
     TALUS_TRY(reserve_staging(s, to->count, to->general));
     TALUS_TRY(find_host_order(e, s));
+    leave_out_gone(e, s, to);
+    const int general = to->sphere_sphere + to->sphere_fixed;
     for (int at = 0; at < to->count; at += STAGE) {
         int count = to->count - at < STAGE ? to->count - at : STAGE;
-        launch(e->cu, pack_contacts, blocks_for(count), THREADS, *list, s->order.at, at, count,
-               s->contact.at, s->impulse.at);
+        launch(e->cu, pack_contacts, blocks_for(count), THREADS, *list, s->order.at, general, at,
+               count, s->contact.at, s->impulse.at);
         cu_get(e->cu, to->contact + at, s->contact, (size_t)count * sizeof *to->contact);
         cu_get(e->cu, to->impulse + at, s->impulse, (size_t)count * sizeof *to->impulse);
     }
     for (int at = 0; at < to->general; at += STAGE) {
         int count = to->general - at < STAGE ? to->general - at : STAGE;
-        launch(e->cu, pack_arms, blocks_for(count), THREADS, *list, s->order.at, at, count,
+        launch(e->cu, pack_arms, blocks_for(count), THREADS, *list, s->order.at, general, at, count,
                s->arms.at);
         cu_get(e->cu, to->arms + at, s->arms, (size_t)count * sizeof *to->arms);
     }

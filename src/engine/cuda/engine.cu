@@ -5,7 +5,8 @@
  *     per slot     state 137 (x, v, spin 24 each, e 32, mass, radius, size 8 each, shape, material 4
  *                  each, mobility 1), free velocity 24; solved velocity and spin 24 each after a search
  *                  for missing contacts; id 8 and rank
- *                  4 once slots are used again
+ *                  4 once slots are used again; on several ranks reach 56 and a mark of 4 for own bodies, and of
+ *                  those that are sent or received up to 104 once more
  *     per problem body   record 64, solved record 64 (the operator's scratch), inverse inertia 48 with general
  *                  contacts only, incidence_start 4
  *     per contact  shared by list and problem: frame 32, gap 8, incidence 8, arms 48 if general;
@@ -68,6 +69,9 @@ void cu_engine_destroy(TalusEngine *e)
     }
     cu_clear_halo(e);
     cu_motions_clear(e);
+    cu_reaches_clear(e);
+    cu_exchange_clear(e);
+    cu_link_clear(e);
     cu_step_clear(e);
     cu_joints_clear(e);
     talus_release(e->backup);
@@ -122,13 +126,23 @@ TalusStatus cu_engine_put_tables(TalusEngine *e, const TalusTables *tables)
 /* ---- bodies ---- */
 
 /* Zeroes the impulses of all contacts of bodies with dropped[slot] nonzero. */
-static __global__ void zero_dropped_impulses(CuList list, const uint8_t *dropped)
+static __global__ void zero_dropped_impulses(CuList list, const uint8_t *dropped, uint32_t slots)
 {
     int64_t i = item_index();
     if (i >= list.counts.contacts)
         return;
-    if (dropped[list.slot[list.pair[i].x]] || dropped[list.slot_b[i]])
+    const uint32_t a = list.slot[list.pair[i].x], b = list.slot_b[i];
+    if ((a < slots && dropped[a]) || (b < slots && dropped[b]))
         list.impulse[i] = talus_vec3(0.0, 0.0, 0.0);
+}
+
+TalusStatus cu_drop_impulses(TalusEngine *e, const uint8_t *dropped, int slots)
+{
+    const CuList *list = cu_current_list(e);
+    TALUS_TRY(cu_upload(e, &e->dropped, dropped, slots, "dropped bodies"));
+    launch(e->cu, zero_dropped_impulses, blocks_for(list->counts.contacts), THREADS, *list,
+           e->dropped.at, (uint32_t)slots);
+    return TALUS_OK;
 }
 
 /* Uploads ids if some id is not its slot + 1, and ranks if ids do not ascend with slots. Sets ids_differ and ranked. */
@@ -153,6 +167,14 @@ static int count_free(const TalusBodyArrays *from)
     return count;
 }
 
+void cu_engine_refer_to(TalusEngine *e, const TalusBodyArrays *from)
+{
+    e->comm = from->comm;
+    e->owner = from->owner;
+    e->at_rank = from->at_rank;
+    e->id = from->id;
+}
+
 TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
                                  const uint8_t *dropped)
 {
@@ -171,18 +193,11 @@ TalusStatus cu_engine_put_bodies(TalusEngine *e, const TalusBodyArrays *from,
     TALUS_TRY(put_ids(e, from));
     b->slots = n;
     b->own = n - from->halo;
-    e->comm = from->comm;
-    e->owner = from->owner;
-    e->at_rank = from->at_rank;
     b->free_bodies = count_free(from);
     b->driven = from->driven;
-    e->id = from->id;
-    if (dropped) {
-        const CuList *list = cu_current_list(e);
-        TALUS_TRY(cu_upload(e, &e->dropped, dropped, n, "dropped bodies"));
-        launch(e->cu, zero_dropped_impulses, blocks_for(list->counts.contacts), THREADS, *list,
-               e->dropped.at);
-    }
+    cu_engine_refer_to(e, from);
+    if (dropped)
+        TALUS_TRY(cu_drop_impulses(e, dropped, n));
     return cu_check(e->cu);
 }
 
@@ -342,12 +357,12 @@ TalusStatus cu_engine_redetect(TalusEngine *e, const TalusDetectOptions *options
 TalusStatus cu_engine_find_missing(TalusEngine *e, const TalusDetectOptions *options, double limit,
                                    double tolerance, bool *missing)
 {
-    const TalusVec3 *used = e->detection_velocity;
+    const bool solved = cu_detects_solved(e);
     (void)limit; /* all bodies are searched */
     TalusStatus status = cu_write_detection_motions(e, options->h, talus_vec3(0.0, 0.0, 0.0), true);
     status = talus_comm_agree(e->comm, status);
     TALUS_THEN(status, cu_find_missing_contacts(e, options, tolerance, missing));
-    e->detection_velocity = used;
+    cu_detect_with(e, solved);
     TALUS_TRY(talus_comm_agree(e->comm, status));
     *missing = talus_comm_any(e->comm, *missing);
     return TALUS_OK;

@@ -10,6 +10,9 @@
  *     joints.cu      blocks of joints, which the host makes, in the problem; results of joints
  *     probe.cu       sums of probes
  *     halo.cu        on several ranks: the halo of a problem, numbers of contacts
+ *     reach.cu       on several ranks: where own bodies may touch others, which are near others' bodies
+ *     exchange.cu    on several ranks: states and solved motions of the halo, in messages
+ *     slots.cu       on several ranks: bodies of a new halo, contacts that get other slots with it
  *     integrate.cu   solved velocities, ledger, the state at the end of the step
  *
  * Bodies are stored by slot. Walls are planes, revolves, meshes, fields, and large bodies that are not free, unless
@@ -137,6 +140,35 @@ struct CuJoints {
     CuArray<CuRecord> record;      /* [bodies asked for]: records, staged for the download */
 };
 
+/* Page-locked memory of the host (exchange.h). */
+struct CuPinned {
+    void *at;
+    size_t bytes;
+};
+
+/* What ranks tell each other of the halo's bodies (exchange.cu). */
+struct CuExchange {
+    CuArray<int32_t> send, receive; /* slots: [sends], [receives] */
+    int sends, receives;
+    CuArray<char> record; /* records of one of the two lists */
+    CuPinned out, in;     /* messages */
+};
+
+/* Own bodies of which other ranks have copies, by slots, then those of the halo (halo.cu); in host memory. */
+struct CuLink {
+    int own, bodies; /* numbers: of the former, of all */
+    int32_t *slot;
+    uint64_t *number;
+    uint32_t *
+        order; /* the bodies by ascending numbers, unless they are in this order (`ordered` false) */
+    bool ordered;
+    int32_t *
+        owner; /* in a problem: rank of the owner; all that nothing touches count as this rank's own */
+};
+
+/* In TalusContactList's place of a slot: the body is not here any more (slots.cu). */
+enum : uint32_t { CU_GONE = 0xffffffffu };
+
 struct TalusEngine {
     CuContext *cu;               /* owned by the world */
     CuArray<TalusPeriod> period; /* one element in periodic space, else empty */
@@ -148,24 +180,37 @@ struct TalusEngine {
     const int32_t *owner;
     const uint32_t *at_rank;
     int64_t all_contacts[2]; /* of all ranks: contacts, and general ones among them */
-    /* on several ranks: solved motions in host memory, for find_missing and redetect if `motions_stored` */
+    /* on several ranks: solved motions of some bodies in host memory; `motions_stored`: solved_velocity and solved_spin
+     * have those of all bodies, for find_missing and redetect */
     TalusSolvedMotions motions;
     bool motions_stored;
+    /* on several ranks: reaches of own bodies when the halo was made, [reaches] */
+    CuArray<TalusReach> reach;
+    int reaches;
+    CuArray<double> reach_sums; /* work space of note_reaches */
+    CuArray<uint32_t> near_bit; /* [TALUS_NEAR_WORDS]: cells that are touched */
+    CuArray<uint32_t> near;     /* [own + 1]: work space of find_near */
+    CuPinned near_slot;         /* what find_near lends */
+    CuExchange exchange;
+    CuLink link;
     CuList list[2];
     int current; /* index in `list` of the last detection's or upload's list; the other is work space */
     const TalusVec3
         *detection_velocity; /* [slots]: free_velocity or solved_velocity, which detection used */
     CuArray<TalusVec3> free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
+    TalusVec3 free_change;              /* h g of these */
+    double free_h;                      /* h */
     CuArray<TalusVec3> solved_velocity; /* [slots]: solved v if free, v if driven, else 0 */
     const TalusVec3 *detection_spin;    /* [slots]: bodies.spin or solved_spin */
     CuArray<TalusVec3> solved_spin;     /* [slots]: solved spin if free, else that of the body */
-    CuArray<uint8_t> dropped;           /* [slots]: argument `dropped` of put_bodies, if given */
-    TalusFilter filter;                 /* device pointers; group NULL: all pairs collide */
-    CuArray<uint16_t> group;            /* filter.group */
-    CuArray<uint32_t> filter_pairs;     /* filter.meets, then filter.excluded */
-    CuArray<int32_t> subset;     /* slots whose states or records are uploaded or downloaded */
-    CuArray<TalusMotion> motion; /* states of these slots */
-    CuArray<double> probe_sums;  /* sums of probes, if they do not fit into the totals (probe.cu) */
+    CuArray<uint8_t>
+        dropped;        /* [slots]: argument `dropped` of put_bodies or move_contacts, if given */
+    TalusFilter filter; /* device pointers; group NULL: all pairs collide */
+    CuArray<uint16_t> group;        /* filter.group */
+    CuArray<uint32_t> filter_pairs; /* filter.meets, then filter.excluded */
+    CuArray<int32_t> subset;        /* slots whose states or records are uploaded or downloaded */
+    CuArray<TalusMotion> motion;    /* states of these slots */
+    CuArray<double> probe_sums; /* sums of probes, if they do not fit into the totals (probe.cu) */
     CuArray<uint8_t> probe_counted; /* on several ranks: CuTallies.counted of probes */
     bool probes_downloaded; /* integrate.cu has filled downloaded_probes since the last request */
     double downloaded_probes[CU_PROBE_TOTALS]; /* host copy of the probes' totals */
@@ -179,6 +224,17 @@ struct TalusEngine {
 static inline CuList *cu_current_list(TalusEngine *e)
 {
     return &e->list[e->current];
+}
+
+/* True if detection uses, or has used, the solved velocities; cu_detect_with sets it. */
+static inline bool cu_detects_solved(const TalusEngine *e)
+{
+    return e->solved_velocity.at && e->detection_velocity == e->solved_velocity.at;
+}
+
+static inline void cu_detect_with(TalusEngine *e, bool solved)
+{
+    e->detection_velocity = solved ? e->solved_velocity.at : e->free_velocity.at;
 }
 
 /* Uploads `count` elements of the host's array `from` to the start of `to`, which grows if needed, and waits for the
@@ -202,6 +258,13 @@ TalusStatus cu_find_missing_contacts(TalusEngine *e, const TalusDetectOptions *o
                                      double tolerance, bool *missing);
 /* Frees the memory of detection, e->grid. */
 void cu_detection_clear(TalusEngine *e);
+
+/* engine.cu: zeroes the impulses of the contacts of bodies with dropped[slot] nonzero; dropped[slots] has all slots of the
+ * current list. */
+TalusStatus cu_drop_impulses(TalusEngine *e, const uint8_t *dropped, int slots);
+/* extra.cu: motion[k] = state of the body in slot[k], and the reverse, all on the device. */
+void cu_gather_states(TalusEngine *e, const int32_t *slot, TalusMotion *motion, int count);
+void cu_scatter_states(TalusEngine *e, const int32_t *slot, const TalusMotion *motion, int count);
 
 /* extra.cu: uploads the shapes and the arrays that they point to; sets complex_shapes and facets of the tables. */
 TalusStatus cu_put_shapes(TalusEngine *e, const TalusTables *tables);
@@ -232,8 +295,14 @@ TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravi
  * e->motions. */
 TalusStatus cu_count_all_contacts(TalusEngine *e);
 TalusStatus cu_link_problem(TalusEngine *e);
+/* halo.cu: sets e->link for new lists of what is sent and received. */
+TalusStatus cu_link_bodies(TalusEngine *e, const TalusHaloLists *lists);
+void cu_link_clear(TalusEngine *e);
 void cu_clear_halo(TalusEngine *e);
 void cu_motions_clear(TalusEngine *e);
+/* reach.cu, exchange.cu: free what they keep in the engine. */
+void cu_reaches_clear(TalusEngine *e);
+void cu_exchange_clear(TalusEngine *e);
 /* Frees the memory of e->step. */
 void cu_step_clear(TalusEngine *e);
 /* material.cu: returns the records with solved velocities, [problem_bodies], in the operator's scratch; valid from the

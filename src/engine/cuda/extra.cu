@@ -123,13 +123,22 @@ static __global__ void gather_states(CuBodies b, const int32_t *slot, TalusMotio
     motion[k] = TalusMotion{b.position[i], b.velocity[i], b.spin[i], b.orientation[i]};
 }
 
+void cu_gather_states(TalusEngine *e, const int32_t *slot, TalusMotion *motion, int count)
+{
+    launch(e->cu, gather_states, blocks_for(count), THREADS, e->bodies, slot, motion, count);
+}
+
+void cu_scatter_states(TalusEngine *e, const int32_t *slot, const TalusMotion *motion, int count)
+{
+    launch(e->cu, scatter_states, blocks_for(count), THREADS, e->bodies, slot, motion, count);
+}
+
 TalusStatus cu_engine_put_states(TalusEngine *e, const int32_t *slot, const TalusMotion *motion,
                                  int count)
 {
     TALUS_TRY(cu_upload(e, &e->subset, slot, count, "states of bodies"));
     TALUS_TRY(cu_upload(e, &e->motion, motion, count, "states of bodies"));
-    launch(e->cu, scatter_states, blocks_for(count), THREADS, e->bodies, e->subset.at, e->motion.at,
-           count);
+    cu_scatter_states(e, e->subset, e->motion, count);
     return cu_check(e->cu);
 }
 
@@ -138,8 +147,7 @@ TalusStatus cu_engine_get_states(TalusEngine *e, const int32_t *slot, TalusMotio
 {
     TALUS_TRY(cu_upload(e, &e->subset, slot, count, "states of bodies"));
     TALUS_TRY(e->motion.reserve(count, "states of bodies"));
-    launch(e->cu, gather_states, blocks_for(count), THREADS, e->bodies, e->subset.at, e->motion.at,
-           count);
+    cu_gather_states(e, e->subset, e->motion, count);
     cu_get(e->cu, motion, e->motion, (size_t)count * sizeof *motion);
     return cu_check(e->cu);
 }

@@ -1,7 +1,8 @@
 /* engine/cuda/motions.cu - the velocities and spins that detection uses; on several ranks those of other ranks' bodies
- * after a solve, which come by way of the host. */
+ * after a solve come from there (exchange.cu). */
 #include "backend/cuda/device/reduce.h"
 #include "backend/cuda/ops/operator.h"
+#include "engine/cuda/exchange.h"
 #include "engine/cuda/material.h"
 
 extern "C" {
@@ -10,9 +11,17 @@ extern "C" {
 
 /* ---- velocities ---- */
 
+/* Returns the free velocity of a free body. change: h times gravity. */
+static __device__ inline TalusVec3 free_velocity_of(const CuBodies &b, TalusVec3 change, double h,
+                                                    int64_t i)
+{
+    const TalusVec3 u = talus_add(b.velocity[i], change);
+    return i < b.force_count ? talus_madd(u, h / b.mass[i], b.force[i]) : u;
+}
+
 /* Writes to out[slots] the free velocities or, if `solved` is not NULL, the solved ones
- * (cu_write_detection_motions); `given`: out has them already. change: h times gravity. Totals 0 and 1 are those of
- * cu_write_detection_motions. */
+ * (cu_write_detection_motions); `given`: out has them already, those of the halo included. change: h times gravity.
+ * Totals 0 and 1 are those of cu_write_detection_motions. */
 static __global__ void write_velocities(CuTallies tallies, double *totals, CuBodies b,
                                         TalusVec3 change, double h, const CuRecord *solved,
                                         const int32_t *problem_index, bool given, TalusVec3 *out)
@@ -27,9 +36,7 @@ static __global__ void write_velocities(CuTallies tallies, double *totals, CuBod
                 load_packs<4>(solved[problem_index[i]], r);
                 u = talus_vec3(r[0], r[1], r[2]);
             } else {
-                u = talus_add(b.velocity[i], change);
-                if (i < b.force_count)
-                    u = talus_madd(u, h / b.mass[i], b.force[i]);
+                u = free_velocity_of(b, change, h, i);
             }
             if (talus_state_fault(b.position[i], u, b.spin[i]) != 0.0)
                 v[0] = -(double)i;
@@ -41,6 +48,27 @@ static __global__ void write_velocities(CuTallies tallies, double *totals, CuBod
         }
         out[i] = u;
     });
+}
+
+/* Writes the free velocities of the halo's free bodies. */
+static __global__ void write_halo_velocities(CuBodies b, TalusVec3 change, double h, TalusVec3 *out)
+{
+    const int64_t i = b.own + item_index();
+    if (i < b.slots && cu_is_free(b.shape, b.mobility, i))
+        out[i] = free_velocity_of(b, change, h, i);
+}
+
+/* Adds the free velocities of bodies that have joined the halo since the detection: the problem needs them after another
+ * detection. */
+static TalusStatus widen_free_velocities(TalusEngine *e)
+{
+    const bool solved = cu_detects_solved(e);
+    const int own = e->bodies.own;
+    TALUS_TRY(cu_grow(e, &e->free_velocity, e->bodies.slots, own, "free velocities"));
+    launch(e->cu, write_halo_velocities, blocks_for(e->bodies.slots - own), THREADS, e->bodies,
+           e->free_change, e->free_h, e->free_velocity.at);
+    cu_detect_with(e, solved);
+    return TALUS_OK;
 }
 
 /* Writes the solved spins of free bodies, and the spins of the others, by slot. */
@@ -68,14 +96,6 @@ static TalusStatus write_solved_spins(TalusEngine *e)
     return TALUS_OK;
 }
 
-/* Uploads the solved motions that the host has. */
-static TalusStatus put_motions(TalusEngine *e)
-{
-    const int slots = e->bodies.slots;
-    TALUS_TRY(cu_upload(e, &e->solved_velocity, e->motions.velocity, slots, "solved velocities"));
-    return cu_upload(e, &e->solved_spin, e->motions.spin, slots, "solved velocities");
-}
-
 TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravity, bool again)
 {
     CuArray<TalusVec3> *to = again ? &e->solved_velocity : &e->free_velocity;
@@ -83,7 +103,11 @@ TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravi
     int slots = e->bodies.slots;
     TALUS_TRY(to->reserve(slots, again ? "solved velocities" : "free velocities"));
     if (given)
-        TALUS_TRY(put_motions(e));
+        TALUS_TRY(widen_free_velocities(e));
+    if (!again) {
+        e->free_change = talus_scale(h, gravity);
+        e->free_h = h;
+    }
     launch_own_sums(e->cu, write_velocities, slots, e->cu->totals, e->bodies,
                     talus_scale(h, gravity), h, again ? cu_solved_records(e) : nullptr,
                     cu_current_list(e)->problem_index.at, given, to->at);
@@ -107,18 +131,13 @@ static TalusStatus reserve_motions(TalusEngine *e)
 
 TalusStatus cu_engine_store_motions(TalusEngine *e, double limit)
 {
-    const TalusVec3 *used = e->detection_velocity;
-    const size_t own = (size_t)e->bodies.own;
+    const bool solved = cu_detects_solved(e);
     (void)limit; /* all bodies are searched */
     e->motions_stored = false;
-    TALUS_TRY(reserve_motions(e));
     TalusStatus status =
         cu_write_detection_motions(e, e->step.options.h, talus_vec3(0.0, 0.0, 0.0), true);
-    e->detection_velocity = used;
+    cu_detect_with(e, solved);
     TALUS_TRY(status);
-    cu_get(e->cu, e->motions.velocity, e->solved_velocity, own * sizeof *e->motions.velocity);
-    cu_get(e->cu, e->motions.spin, e->solved_spin, own * sizeof *e->motions.spin);
-    memset(e->motions.changed, 1, own);
     e->motions_stored = true;
     return cu_check(e->cu);
 }

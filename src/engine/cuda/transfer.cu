@@ -26,11 +26,17 @@ static __device__ inline int32_t lower_index(int32_t a, int32_t b)
     return b >= 0 && b < a ? b : a;
 }
 
+/* Returns the problem index that the body in a slot has in the list; -1: none, or the list does not have the slot. */
+static __device__ inline int32_t listed_problem_index(const CuList &list, uint32_t slot)
+{
+    return slot < (uint32_t)list.slots ? list.problem_index[slot] : -1;
+}
+
 /* Returns the problem index by which contact i is ordered: the lower one of a and b, or a's if b has none. */
 static __device__ inline int32_t ordering_index(const CuList &list, int64_t i)
 {
     int2 pair = list.pair[i];
-    return lower_index(pair.x, pair.y >= 0 ? pair.y : list.problem_index[list.slot_b[i]]);
+    return lower_index(pair.x, pair.y >= 0 ? pair.y : listed_problem_index(list, list.slot_b[i]));
 }
 
 /* Fills old.begin, which is 0 before. */
@@ -46,12 +52,6 @@ static __global__ void index_old_contacts(OldContacts old)
         old.begin[(int64_t)run * old.list.problem_bodies + problem_index] = (uint32_t)i + 1;
 }
 
-/* Returns the problem index that the body in a slot has in the old list; -1: none, or the slot is new. */
-static __device__ inline int32_t old_problem_index(const CuList &old, uint32_t slot)
-{
-    return slot < (uint32_t)old.slots ? old.problem_index[slot] : -1;
-}
-
 /* Old contacts of one run with one ordering index: begin to end - 1. Those of one pair are among them. */
 struct OldRange {
     int64_t begin, end;
@@ -65,10 +65,10 @@ static __device__ inline OldRange find_old_range(const OldContacts &old, int run
 {
     const CuList &list = old.list;
     const TalusEngineCounts &n = list.counts;
-    OldRange range = {0, 0, old_problem_index(list, a)};
+    OldRange range = {0, 0, listed_problem_index(list, a)};
     if (range.a < 0)
         return range;
-    int32_t problem_index = lower_index(range.a, old_problem_index(list, b));
+    int32_t problem_index = lower_index(range.a, listed_problem_index(list, b));
     int64_t first = (int64_t)old.begin[(int64_t)run * list.problem_bodies + problem_index] - 1;
     int64_t end = run == 2 ? n.contacts : n.sphere_sphere + (run == 1 ? n.sphere_fixed : 0);
     if (first < 0)

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static const TalusFormat *const table[] = {&talus_format_vtp, &talus_format_vtkhdf,
-                                           &talus_format_lammps, &talus_format_csv};
+                                           &talus_format_lammps, &talus_format_csv,
+                                           &talus_format_bulk};
 
 struct TalusFormatWriter {
     const TalusFormat *format;

@@ -71,7 +71,7 @@ TalusStatus talus_format_checksum_frames(const TalusDir *dir, const TalusEntry *
 
 /* The rows of the table, each defined in its own file. */
 extern const TalusFormat talus_format_vtp, talus_format_vtkhdf, talus_format_lammps,
-    talus_format_csv;
+    talus_format_csv, talus_format_bulk;
 
 /* Keeps HDF5 from cleaning up when the program exits; call it before any other use of HDF5. At exit, a file that could
  * not be flushed to a full disk is still open, and the clean-up of HDF5 1.10 would crash on this file. */

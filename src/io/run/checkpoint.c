@@ -11,6 +11,7 @@
 #include "world/state.h"
 
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,31 +43,36 @@ typedef struct Pair {
     const char *path;
     const TalusDir *dir;  /* open on rank 0 */
     bool there[2];        /* whether the directory has such a name */
-    uint64_t sequence[2]; /* sequence number of each file (read_sequence) */
+    uint64_t sequence[2]; /* sequence number of each file; 0: missing or damaged (read_header) */
+    double time[2];       /* of the world in each file, s; 0 if missing or damaged */
     int newest;           /* index of the file with the larger number; 0 if both are equal */
 } Pair;
 
-/* Returns the sequence number in the header of a file, which is larger in the newer file; 0 if the file is missing or
- * its header is damaged. The rest of the file is not checked. */
-static uint64_t read_sequence(const TalusDir *dir, const char *name)
+/* Reads the header of a file, whose sequence number is larger in the newer file; zeros if the file is missing or its header
+ * is damaged. The rest of the file is not checked. */
+static TalusCheckpointHeader read_header(const TalusDir *dir, const char *name)
 {
-    TalusCheckpointHeader header;
+    TalusCheckpointHeader header, none = {.sequence = 0};
     int fd;
     if (talus_dir_open_file(dir, name, O_RDONLY, &fd) != TALUS_OK)
-        return 0;
+        return none;
     bool sound = pread(fd, &header, sizeof header, 0) == (ssize_t)sizeof header &&
                  header.header_hash == talus_checkpoint_hash_header(&header);
     close(fd);
-    return sound ? header.sequence : 0;
+    return sound ? header : none;
 }
 
-/* Reads the sequence numbers of the two checkpoint files. */
+/* Reads sequence numbers and times of the two checkpoint files. */
 static Pair find_pair(const TalusDir *dir)
 {
     Pair pair = {.path = dir->path, .dir = dir};
     for (int i = 0; i < 2; i++) {
         pair.there[i] = talus_dir_has_name(dir, file_names[i]);
-        pair.sequence[i] = pair.there[i] ? read_sequence(dir, file_names[i]) : 0;
+        if (!pair.there[i])
+            continue;
+        const TalusCheckpointHeader header = read_header(dir, file_names[i]);
+        pair.sequence[i] = header.sequence;
+        pair.time[i] = header.time;
     }
     pair.newest = pair.sequence[1] > pair.sequence[0];
     return pair;
@@ -220,21 +226,59 @@ static TalusStatus open_dir(const char *path, TalusDir *dir)
     return talus_dir_open(path, dir);
 }
 
-TalusStatus talus_checkpoint_read_part(const char *path, TalusComm *comm, int threads,
-                                       const char *backend, TalusWorld **world, char **note)
+/* Leaves out the files of the pair whose world is later than `time`; fails if no other is left. */
+static TalusStatus leave_out_later(Pair *pair, double time)
 {
-    const bool first = talus_comm_rank(comm) == 0;
-    const TalusLoadDef load = {.threads = threads, .backend = backend, .comm = comm};
+    const Pair all = *pair;
+    bool later = false;
+    char times[96] = "";
+    for (int i = 0; i < 2; i++)
+        if (all.sequence[i] > 0 &&
+            all.time[i] > time * (1.0 + 1e-9)) { /* rounding of sums of steps */
+            later = true;
+            pair->there[i] = false;
+        }
+    if (!later || pair->there[0] || pair->there[1])
+        return TALUS_OK;
+    for (int i = 0; i < 2; i++) { /* the earlier one first */
+        const int index = i == 0 ? !all.newest : all.newest;
+        if (all.sequence[index] > 0)
+            snprintf(times + strlen(times), sizeof times - strlen(times), "%st = %.15g s",
+                     times[0] ? " and " : "", all.time[index]);
+    }
+    return talus_fail_file(pair->path, TALUS_ERR_ARGUMENT,
+                           "no checkpoint at or before t = %.15g s; there is %s", time, times);
+}
+
+/* Loads the world, and unless `note` is NULL the note, of the newest usable checkpoint at or before `time`. */
+static TalusStatus read_pair(const char *path, double time, const TalusLoadDef *load,
+                             TalusWorld **world, char **note)
+{
+    const bool first = talus_comm_rank(load->comm) == 0;
     TalusDir dir = {0};
     Pair pair = {0};
     *world = NULL;
     if (note)
         *note = NULL;
-    TALUS_TRY(talus_comm_agree(comm, first ? open_dir(path, &dir) : TALUS_OK));
-    TalusStatus status = find_shared_pair(comm, path, &dir, &pair);
-    TALUS_THEN(status, load_pair(&pair, &load, world, note));
+    TALUS_TRY(talus_comm_agree(load->comm, first ? open_dir(path, &dir) : TALUS_OK));
+    TalusStatus status = find_shared_pair(load->comm, path, &dir, &pair);
+    TALUS_THEN(status, leave_out_later(&pair, time));
+    TALUS_THEN(status, load_pair(&pair, load, world, note));
     talus_dir_close(&dir);
     return status;
+}
+
+TalusStatus talus_checkpoint_read_before(const char *path, double time, const TalusLoadDef *load,
+                                         TalusWorld **world)
+{
+    return read_pair(path, time, load, world, NULL);
+}
+
+TalusStatus talus_checkpoint_read_part(const char *path, TalusComm *comm, int threads,
+                                       const char *backend, TalusWorld **world, char **note)
+{
+    const TalusLoadDef load = {.threads = threads, .backend = backend, .comm = comm};
+    return read_pair(path, INFINITY, &load, world, note);
 }
 
 TalusStatus talus_checkpoint_read(const char *path, int threads, const char *backend,

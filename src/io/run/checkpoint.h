@@ -4,6 +4,7 @@
 #define TALUS_IO_RUN_CHECKPOINT_H
 
 #include "io/file/dir.h"
+#include "world/save/save.h"
 
 #include <talus/io.h>
 
@@ -28,6 +29,11 @@ TalusStatus talus_checkpoint_inspect(const char *path, TalusCheckpointInfo *info
  * run has written. `note` and `files` may be NULL. On several ranks `dir` is NULL on all but rank 0, which writes. */
 TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *world,
                                       const char *note, const TalusManifest *files);
+/* Loads the world of the newest checkpoint at or before `time`, s; INFINITY: of the newest. If it is damaged, an older one at
+ * or before that time is used, with a warning. Without any it fails and names the times that there are. All ranks of load->comm
+ * call this together. */
+TalusStatus talus_checkpoint_read_before(const char *dir, double time, const TalusLoadDef *load,
+                                         TalusWorld **world);
 /* Reads the note of the newest file with a sound header, without a check of the rest; NULL if there is none, which
  * talus_checkpoint_read_part would report. All ranks of `comm`, which may be NULL, call this together. */
 TalusStatus talus_checkpoint_read_note(const char *dir, TalusComm *comm, char **note);

@@ -92,6 +92,11 @@ double talus_scene_every(const TalusScene *scene)
     return scene->every > 0.0 ? scene->every : scene->until / 100.0;
 }
 
+int64_t talus_scene_seed(const TalusScene *scene)
+{
+    return scene->seed;
+}
+
 int talus_scene_param_count(const TalusScene *scene)
 {
     return scene->scope.count;

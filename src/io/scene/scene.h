@@ -11,6 +11,7 @@
 #include "io/text/expr.h"
 #include "io/text/json.h"
 #include "world/source/generate.h"
+#include "world/source/sizes.h"
 
 #include <talus/io.h>
 #include <talus/shape.h>
@@ -133,16 +134,27 @@ typedef struct SceneShape {
     SceneList parts;   /* items: ScenePart */
     SceneList heights; /* items: rows, each a SceneList of double */
     const char *file;
-    double scale, spread; /* 0 if not given; scene_shape.c has the defaults */
+    struct SceneSize *scale; /* NULL: 1 */
+    double spread;           /* 0 if not given; scene_shape.c has the defaults */
     int64_t corners, forms, seed;
 } SceneShape;
 
 /* Shape kind that only scenes have: random hulls. */
 enum { SCENE_ROCK = TALUS_SHAPE_KINDS };
 
+/* Rosin-Rammler's distribution, which is Weibull's by mass; exists in scenes only. */
+enum { SCENE_ROSIN_RAMMLER = TALUS_SIZES_KINDS };
+
+/* What shares are of. */
+enum { SCENE_BY_NUMBER, SCENE_BY_MASS };
+
 typedef struct SceneSize {
     const TalusJson *json;
-    double mean, spread, min, max; /* either mean and spread, or min and max; the others are 0 */
+    int kind; /* TalusSizeKind or SCENE_ROSIN_RAMMLER */
+    int by;
+    double spread;    /* of a uniform distribution given by its mean */
+    TalusSizeDef def; /* the numbers alone; talus_scene_size_def makes the whole */
+    SceneList sieve;  /* items: double[2] */
 } SceneSize;
 
 typedef struct SceneOrientation {
@@ -158,6 +170,17 @@ typedef struct ScenePart {
     double at[3];
     SceneOrientation *orientation;
 } ScenePart;
+
+/* One of several species of an entry or an emitter. */
+typedef struct SceneSpecies {
+    const TalusJson *json;
+    double fraction;
+    SceneShape *shape;
+    SceneSize *radius;
+    const char *material; /* NULL: the entry's */
+    double density;       /* 0: the entry's */
+    int tag;              /* the entry's if `json` lacks the key */
+} SceneSpecies;
 
 typedef struct SceneLattice {
     const TalusJson *json;
@@ -196,21 +219,30 @@ typedef struct SceneApart {
 typedef struct SceneDrive {
     const TalusJson *json;
     TalusDriveDef def;
+    SceneList displacements,
+        velocities; /* items: double[4], time and vector; at most one of them */
 } SceneDrive;
+
+typedef struct SceneServo SceneServo; /* scene_servo.h */
 
 typedef struct SceneBody {
     const TalusJson *json;
     const char *name, *material, *file, *group;
     SceneDrive *drive;
+    SceneList drives; /* items: SceneDrive */
+    SceneServo *servo;
     double force[3], torque[3];
     SceneShape *shape;
-    SceneList shapes; /* items: const char *, names of shapes; empty: `shape` is used */
+    SceneList shapes;  /* items: const char *, names of shapes; empty: `shape` is used */
+    SceneList species; /* items: SceneSpecies; not empty: they have shapes and radii */
+    int by;            /* what the fractions of species are of */
     SceneSize *radius;
     SceneOrientation *orientation;
     bool fixed;
     double density, mass, time;
     double velocity[3], spin[3], normal[3];
     int64_t tag, count, seed;
+    bool avoid;
     SceneList at; /* items: double[3] */
     SceneLattice *lattice;
     SceneLayers *layers;
@@ -220,7 +252,9 @@ typedef struct SceneBody {
 typedef struct SceneEmitter {
     const TalusJson *json;
     TalusEmitterDef def; /* all but radii, material and group */
-    SceneSize *radius;
+    SceneSize *radius;   /* NULL: those of species */
+    SceneList species;   /* items: SceneSpecies */
+    int by;
     const char *material, *group;
 } SceneEmitter;
 
@@ -248,6 +282,14 @@ typedef struct SceneCopies {
     double spacing[2]; /* along x and y, m; 0: by the extent of the bodies */
 } SceneCopies;
 
+/* The earlier run that a scene starts from. */
+typedef struct SceneFrom {
+    const TalusJson *json;
+    const char *run; /* its directory, perhaps with "@TIME" behind */
+    double time;     /* if `json` has the key */
+    bool fixed;
+} SceneFrom;
+
 /* Which defaults a scene has: Coulomb's law with compliance, or rigid contacts under the convex relaxation. */
 enum { SCENE_EXACT, SCENE_RELAXED };
 
@@ -255,6 +297,8 @@ struct TalusScene {
     const TalusJson *json;
     SceneList params; /* items: double, the values; `scope` has the names */
     SceneCopies *copies;
+    int64_t seed;
+    SceneFrom *from; /* NULL: none */
     const char *schema, *title, *description;
     double until, every, max_overlap;
     TalusWorldDef def; /* all but what the members below define */
@@ -311,12 +355,17 @@ int talus_scene_find_entry(const TalusScene *scene, const char *name);
  * `shapes` has no such name. */
 TalusStatus talus_scene_resolve_shape(const TalusScene *scene, const SceneShape *given,
                                       const SceneShape **shape);
-/* Returns the number of shapes among which the bodies of an entry of `bodies` choose at random; 1 without the key
- * `shapes`. */
+/* Returns the number of shapes among which the bodies of an entry of `bodies` choose at random; 1 without the keys
+ * `shapes` and `species`. */
 int talus_scene_entry_shape_count(const SceneBody *body);
 /* Sets *shape to the k-th of these shapes. */
 TalusStatus talus_scene_entry_shape(const TalusScene *scene, const SceneBody *body, int k,
                                     const SceneShape **shape);
+/* True if the entry's bodies are driven. */
+static inline bool talus_scene_is_driven(const SceneBody *body)
+{
+    return body->drive || body->drives.count > 0;
+}
 /* True for shapes that only fixed or driven bodies can have. */
 bool talus_scene_is_wall(const SceneShape *shape);
 /* Sets *path to the path of a file named in the scene. A relative path starts from the folder of the scene, or from the
@@ -327,24 +376,47 @@ TalusStatus talus_scene_resolve_path(const TalusScene *scene, const TalusJson *j
 TalusVec3 talus_scene_scale_direction(TalusVec3 v);
 /* Returns the rotation of an orientation that is not random. */
 TalusQuat talus_scene_make_rotation(const SceneOrientation *orientation);
-/* Sets *min and *max to the range of radii that `size` gives; if size is NULL, both to the shape's radius, or to 0 if
- * shape is NULL too. */
-void talus_scene_radius_range(const SceneSize *size, const SceneShape *shape, double *min,
-                              double *max);
+/* Returns the seed of a random choice: `own`, or a mixture with the scene's `seed` unless that is 0. */
+uint64_t talus_scene_mix_seed(const TalusScene *scene, int64_t own);
 
-/* Adds a shape of the scene to the world; *first is its index there. A rock has one or more random forms, which are
- * added as shapes with consecutive indices. `radius` is that of a sphere; other shapes ignore it. */
+/* ---- sizes and species (scene_size.c) ---- */
+
+/* Makes the distribution that `size` describes; its arrays are those of the scene. */
+TalusSizeDef talus_scene_size_def(const SceneSize *size);
+/* Makes the curve of radii, to be cleared: of `size` or, if that is NULL, of the shape's one radius; without either the
+ * curve is empty. Errors are located in the scene. */
+TalusStatus talus_scene_make_sizes(const SceneSize *size, const SceneShape *shape,
+                                   TalusSizeCurve *curve);
+/* True if `size`, which may be NULL, gives more than one size. */
+bool talus_scene_size_varies(const SceneSize *size);
+/* Checks the distribution of sizes; size NULL: nothing. */
+TalusStatus talus_scene_check_size(const SceneSize *size);
+/* Checks fractions, sizes, shapes and materials of the species of an entry or, with `spheres_only`, of an emitter. */
+TalusStatus talus_scene_check_species(const TalusScene *scene, const SceneList *species,
+                                      const TalusJson *owner, bool spheres_only);
+/* Sets share[i] to the part of the bodies, by number, that are of species i, whose bodies have the mean mass mass[i]. By
+ * mass the number is in proportion to fraction over mean mass. Fails if that is out of range. */
+TalusStatus talus_scene_species_shares(const SceneList *species, int by, const double *mass,
+                                       double *share);
+
+/* Adds a shape of the scene to the world; *first is its index there. A rock, or a shape with a distribution of scales, has
+ * one or more forms, which are added as shapes with consecutive indices. `radius` is that of a sphere; other shapes ignore
+ * it. */
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
                                   TalusWorld *world, int *first);
-/* Returns the number of forms of a rock; 1 for other shapes. */
+/* Returns the number of forms of a shape. */
 int talus_scene_form_count(const SceneShape *shape);
 
-/* Extents of the forms (shapes in the world) that bodies of one entry may have, for placing them. */
+/* The forms (shapes in the world) that bodies of one entry may have, with their extents for placing them. */
 typedef struct SceneForms {
     int count;
     double *bound;  /* [count]: bounding radius of each form about its centre of mass; 0: wall */
     TalusVec3 half; /* largest reach of a form from its centre of mass along each axis, unrotated */
     double across;  /* largest horizontal reach from the centre of mass, for any rotation about z */
+    TalusSizeCurve
+        *sizes; /* [count]: of the radii of spheres; empty: bodies have the shape's size */
+    double *
+        below; /* [count]: share of bodies that have this form or an earlier one; NULL: all forms alike */
 } SceneForms;
 
 /* What the bodies of an entry are placed by (scene_place.c). */
@@ -355,21 +427,21 @@ typedef enum ScenePlaceKind {
     SCENE_PLACES_LAYERS
 } ScenePlaceKind;
 
-/* Where the bodies of one entry go, and how large they are. Places of a lattice, of layers and of points in the scene are
+/* Where the bodies of one entry go, and which sizes and forms they have. Places of a lattice, of layers and of points in the scene are
  * made piece by piece, so that no array is as long as the entry. A random fill, whose places depend on all earlier ones, and
  * the points of a file are kept as a whole. */
 typedef struct ScenePlaces {
     int count; /* number of bodies */
     ScenePlaceKind kind;
     const SceneBody *body;
-    bool spheres; /* the entry has one shape, a sphere: bodies have radii from min to max */
-    double min, max;
-    int forms; /* number of forms from which each body has one */
+    const SceneForms *forms; /* from which each body has one */
+    uint64_t seed;
+    bool sized; /* bodies have radii of their own, if they are spheres */
     TalusLattice lattice;
     TalusLayers layers;
     /* [count], of places that are kept: */
     TalusVec3 *position;
-    double *radius; /* NULL unless `spheres` */
+    double *radius; /* NULL unless `sized` */
     int *form;      /* NULL if there is only one form */
 } ScenePlaces;
 
@@ -377,16 +449,20 @@ typedef struct ScenePlaces {
 typedef struct ScenePiece {
     /* centres of mass; with `at` or `file` the origins of the shapes, except of rocks */
     TalusVec3 *position;
-    double *radius; /* NULL unless the entry has one shape, a sphere */
+    double *radius; /* NULL unless ScenePlaces.sized; 0 of forms without sizes */
     int *form;      /* index in SceneForms of each body's form; NULL if there is only one */
 } ScenePiece;
 
 /* Sets `out` to the places of the bodies of an entry, to be cleared even after a failure. `shape` is the entry's first
- * shape. If the shape is a sphere, whose radius comes from the entry, the shape or the file, forms may be NULL. */
+ * shape. */
 TalusStatus talus_scene_place_bodies(const TalusScene *scene, const SceneBody *body,
                                      const SceneShape *shape, const SceneForms *forms,
                                      ScenePlaces *out);
 void talus_scene_places_clear(ScenePlaces *places);
+/* Returns the radius of the ball around body i of places that are kept. */
+double talus_scene_bound(const ScenePlaces *places, int i);
+/* Returns the region of an entry with the key `fill`. */
+TalusFill talus_scene_make_fill(const SceneBody *body, uint64_t seed);
 /* Allocates the arrays of a piece of up to `count` bodies, to be cleared even after a failure. */
 TalusStatus talus_scene_allocate_piece(const ScenePlaces *places, int count, ScenePiece *piece);
 void talus_scene_piece_clear(ScenePiece *piece);

@@ -3,8 +3,12 @@
  * Bodies are made piece by piece. On several ranks all of them read the scene; each makes the bodies that it owns or, of an
  * entry with several forms, all, of which it keeps its own. What may fail on one rank alone, such as memory or a file, is followed by talus_comm_agree before the ranks
  * next exchange. */
+#include "io/scene/scene_avoid.h"
 #include "io/scene/scene_copies.h"
-#include "io/scene/scene_joint.h"
+#include "io/scene/scene_drive.h"
+#include "io/scene/scene_emitter.h"
+#include "io/scene/scene_from.h"
+#include "io/scene/scene_servo.h"
 #include "io/scene/scene_start.h"
 
 #include "backend/backend.h"
@@ -83,7 +87,8 @@ static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *cho
     return chosen ? status : talus_json_error_at(value ? value : s->solver->json, status);
 }
 
-/* Creates the world, without content, from the scene and the caller's choice of backend, threads and solver. */
+/* Creates the world from the scene and the caller's choice of backend, threads and solver: without content, or with the
+ * bodies of an earlier run. */
 static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
 {
     const TalusScene *s = b->scene;
@@ -108,6 +113,8 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
         def.backend = choice->backend;
     if (choice && choice->threads)
         def.threads = choice->threads == -1 ? 0 : choice->threads; /* 0: one per processor */
+    if (s->from)
+        return talus_scene_load_from(s, &def, &b->world);
     return locate_error(s, choice, talus_world_create(&def, &b->world));
 }
 
@@ -118,8 +125,9 @@ static TalusStatus add_materials(Builder *b)
         const SceneMaterial *m = &materials[i];
         TalusMaterialDef def = m->def;
         def.name = m->json->key;
-        TALUS_TRY(talus_json_error_at(m->json,
-                                      talus_world_add_material(b->world, &def, &b->material[i])));
+        TALUS_TRY(talus_json_error_at(
+            m->json, b->scene->from ? talus_scene_put_material(b->world, &def, &b->material[i])
+                                    : talus_world_add_material(b->world, &def, &b->material[i])));
     }
     return TALUS_OK;
 }
@@ -165,29 +173,45 @@ static TalusStatus add_pairs(Builder *b)
 /* The forms (shapes in the world) that bodies of one entry may have, with their extents. */
 typedef struct Forms {
     int *shape;        /* [extents.count]: index in the world */
+    int *kind;         /* [extents.count]: number of the form's shape among those of the entry */
     TalusVec3 *centre; /* [extents.count]: centre of mass relative to ScenePiece.position */
     SceneForms extents;
 } Forms;
 
 static void free_forms(Forms *forms)
 {
-    TALUS_RELEASE(forms->shape, forms->centre, forms->extents.bound);
+    for (int i = 0; forms->extents.sizes && i < forms->extents.count; i++)
+        talus_size_curve_clear(&forms->extents.sizes[i]);
+    TALUS_RELEASE(forms->shape, forms->kind, forms->centre, forms->extents.bound,
+                  forms->extents.sizes, forms->extents.below);
 }
 
-/* Adds a shape to the world, a named one only once; *first is the index of its first form. */
-static TalusStatus add_shape_once(Builder *b, const SceneBody *body, const SceneShape *shape,
-                                  int *first)
+/* Returns the radii that an entry gives for its k-th shape; NULL: none. */
+static const SceneSize *get_radii(const SceneBody *body, int k)
+{
+    return body->species.count > 0 ? ((const SceneSpecies *)body->species.items)[k].radius
+                                   : body->radius;
+}
+
+/* Returns the largest size of a curve; 0 of an empty one. */
+static double largest_size(const TalusSizeCurve *curve)
+{
+    return curve->classes > 0 ? curve->edge[curve->classes] : 0.0;
+}
+
+/* Adds a shape to the world, a named one only once; *first is the index of its first form. `radius` is that of a sphere,
+ * the largest. */
+static TalusStatus add_shape_once(Builder *b, const SceneShape *shape, double radius, int *first)
 {
     const SceneShape *named = (const SceneShape *)b->scene->shapes.items;
-    bool is_named = body->shapes.count > 0 || body->shape->name;
-    int *known = is_named ? &b->shape[shape - named] : NULL;
+    int *known = NULL;
+    for (int i = 0; i < b->scene->shapes.count; i++)
+        known = shape == &named[i] ? &b->shape[i] : known;
     if (known && *known) {
         *first = *known - 1;
         return TALUS_OK;
     }
-    double min, max;
-    talus_scene_radius_range(body->radius, shape, &min, &max);
-    TALUS_TRY(talus_scene_add_shape(b->scene, shape, max, b->world, first));
+    TALUS_TRY(talus_scene_add_shape(b->scene, shape, radius, b->world, first));
     if (known)
         *known = *first + 1;
     return TALUS_OK;
@@ -206,15 +230,27 @@ static void find_form_radii(const TalusShape *shape, TalusVec3 half, double *acr
         *bound = sqrt(*across * *across + half.z * half.z);
 }
 
-/* Appends shape `index` of the world to the forms and enlarges their extents. by_origin: bodies are placed by the
- * origin of the shape, not by its centre of mass. */
-static void append_form(Builder *b, Forms *f, int index, bool by_origin)
+/* Enlarges the extents of forms by a sphere of this radius, the bound of form k. */
+static void add_sphere_extents(SceneForms *extents, int k, double radius)
+{
+    extents->bound[k] = radius;
+    extents->across = fmax(extents->across, radius);
+    extents->half = talus_vec3(fmax(extents->half.x, radius), fmax(extents->half.y, radius),
+                               fmax(extents->half.z, radius));
+}
+
+/* Appends shape `index` of the world, the k-th of the entry, to the forms and enlarges their extents; the curve of its
+ * sizes is set. by_origin: bodies are placed by the origin of the shape, not by its centre of mass. */
+static void append_form(Builder *b, Forms *f, int k, int index, bool by_origin)
 {
     const TalusShape *shape = &b->world->shape[index];
     SceneForms *extents = &f->extents;
     f->shape[extents->count] = index;
+    f->kind[extents->count] = k;
     f->centre[extents->count] = by_origin ? shape->centre : talus_vec3(0, 0, 0);
-    if (!talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL)) {
+    if (extents->sizes[extents->count].classes > 0) {
+        add_sphere_extents(extents, extents->count, largest_size(&extents->sizes[extents->count]));
+    } else if (!talus_shape_has(shape->def.kind, TALUS_TRAIT_WALL)) {
         TalusAabb box = talus_shape_bounds(shape, shape->def.radius, talus_vec3(0, 0, 0),
                                            talus_quat_identity());
         TalusVec3 half = talus_vec3(fmax(-box.lo.x, box.hi.x), fmax(-box.lo.y, box.hi.y),
@@ -228,6 +264,26 @@ static void append_form(Builder *b, Forms *f, int index, bool by_origin)
     extents->count++;
 }
 
+/* Adds the k-th shape of an entry to the world and appends its forms to *f. Spheres have sizes of their own, but of
+ * several `shapes` that of the shape. */
+static TalusStatus add_shape_forms(Builder *b, const SceneBody *body, int k, Forms *f)
+{
+    const SceneShape *shape;
+    const bool placed = body->at.count > 0 || body->file;
+    TalusSizeCurve *sizes = &f->extents.sizes[f->extents.count];
+    int first;
+    TALUS_TRY(talus_scene_entry_shape(b->scene, body, k, &shape));
+    if (shape->kind == TALUS_SHAPE_SPHERE && body->shapes.count <= 1)
+        TALUS_TRY(talus_scene_make_sizes(get_radii(body, k), shape, sizes));
+    double radius = sizes->classes > 0 ? largest_size(sizes) : shape->def.radius;
+    TalusStatus status = add_shape_once(b, shape, radius, &first);
+    if (status != TALUS_OK)
+        talus_size_curve_clear(sizes); /* of a form that is not counted */
+    for (int i = 0; status == TALUS_OK && i < talus_scene_form_count(shape); i++)
+        append_form(b, f, k, first + i, placed && shape->kind != SCENE_ROCK);
+    return status;
+}
+
 /* Adds the shapes of an entry to the world and collects their forms in *f. */
 static TalusStatus add_forms(Builder *b, const SceneBody *body, Forms *f)
 {
@@ -238,17 +294,75 @@ static TalusStatus add_forms(Builder *b, const SceneBody *body, Forms *f)
         capacity += (size_t)talus_scene_form_count(shape);
     }
     TALUS_TRY(TALUS_ALLOC(f->shape, capacity, "scene"));
+    TALUS_TRY(TALUS_ALLOC(f->kind, capacity, "scene"));
     TALUS_TRY(TALUS_ALLOC(f->centre, capacity, "scene"));
     TALUS_TRY(TALUS_ALLOC(f->extents.bound, capacity, "scene"));
-    bool placed = body->at.count > 0 || body->file;
-    for (int k = 0; k < talus_scene_entry_shape_count(body); k++) {
-        int first;
-        TALUS_TRY(talus_scene_entry_shape(b->scene, body, k, &shape));
-        TALUS_TRY(add_shape_once(b, body, shape, &first));
-        for (int i = 0; i < talus_scene_form_count(shape); i++)
-            append_form(b, f, first + i, placed && shape->kind != SCENE_ROCK);
+    TALUS_TRY(TALUS_ALLOC(f->extents.sizes, capacity, "scene"));
+    for (int k = 0; k < talus_scene_entry_shape_count(body); k++)
+        TALUS_TRY(add_shape_forms(b, body, k, f));
+    return TALUS_OK;
+}
+
+/* Points the batch to a form: its shape and, of a species, material, density and tag where it gives them. */
+static TalusStatus set_form(const Builder *b, const SceneBody *body, const Forms *forms, int form,
+                            TalusBodyBatch *batch)
+{
+    batch->shape = forms->shape[form];
+    if (body->species.count == 0)
+        return TALUS_OK;
+    const SceneSpecies *s = (const SceneSpecies *)body->species.items + forms->kind[form];
+    const char *material = s->material ? s->material : body->material;
+    batch->density = s->density > 0.0 ? s->density : body->density;
+    batch->tag = talus_json_get(s->json, "tag") ? s->tag : (int)body->tag;
+    return find_world_material(b, s->json, material, &batch->material);
+}
+
+/* Returns the mean mass of bodies of the form that the batch points to. */
+static double mean_form_mass(const Builder *b, const Forms *forms, int form,
+                             const TalusBodyBatch *batch)
+{
+    const TalusSizeCurve *sizes = &forms->extents.sizes[form];
+    double volume = b->world->shape[batch->shape].unit.mass;
+    if (sizes->classes > 0)
+        volume = 4.0 / 3.0 * 3.14159265358979323846 * talus_size_curve_range(sizes).mean_cube;
+    return batch->mass > 0.0 ? batch->mass : volume * talus_batch_density(b->world, batch);
+}
+
+/* Sets below[] of forms by the shares of their species; the forms of one species are alike. mass, share, number: memory
+ * for each species. */
+static TalusStatus share_forms_by(const Builder *b, const SceneBody *body, Forms *forms,
+                                  TalusBodyBatch *batch, double *mass, double *share, int *number)
+{
+    double below = 0.0;
+    for (int i = 0; i < forms->extents.count; i++)
+        number[forms->kind[i]]++;
+    for (int i = 0; i < forms->extents.count; i++) {
+        TALUS_TRY(set_form(b, body, forms, i, batch));
+        mass[forms->kind[i]] += mean_form_mass(b, forms, i, batch) / number[forms->kind[i]];
+    }
+    TALUS_TRY(talus_scene_species_shares(&body->species, body->by, mass, share));
+    for (int i = 0; i < forms->extents.count; i++) {
+        below += share[forms->kind[i]] / number[forms->kind[i]];
+        forms->extents.below[i] = below;
     }
     return TALUS_OK;
+}
+
+/* Sets the shares of forms in the bodies of an entry, if it has species. */
+static TalusStatus share_forms(const Builder *b, const SceneBody *body, TalusBodyBatch *batch,
+                               Forms *forms)
+{
+    const size_t species = (size_t)body->species.count;
+    double *numbers;
+    int *number;
+    if (species == 0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_ALLOC(forms->extents.below, (size_t)forms->extents.count, "scene"));
+    TALUS_TRY(TALUS_ALLOC(numbers, 2 * species, "scene"));
+    TalusStatus status = TALUS_ALLOC(number, species, "scene");
+    TALUS_THEN(status, share_forms_by(b, body, forms, batch, numbers, numbers + species, number));
+    TALUS_RELEASE(numbers, number);
+    return status;
 }
 
 /* True if the entry gives the key `orientation` or `normal`. */
@@ -273,17 +387,18 @@ static TalusQuat random_rotation(TalusRng *rng)
     }
 }
 
-/* Gives the last `count` bodies the prescribed motion of their entry. */
-static TalusStatus drive_bodies(Builder *b, const SceneDrive *drive, int count)
+/* Gives the last `count` bodies the prescribed motions of their entry. */
+static TalusStatus drive_bodies(Builder *b, const SceneBody *body, int count)
 {
+    const SceneDrive *drives = body->drive ? body->drive : (const SceneDrive *)body->drives.items;
     const uint64_t before = b->world->bodies.counts.created - (uint64_t)count;
-    TalusDriveDef def = drive->def;
-    def.own_axis = talus_json_get(drive->json, "point") != NULL;
-    def.point = talus_add(def.point, b->shift);
-    for (int i = 0; i < count; i++) {
-        const TalusBodyId id = {before + 1 + (uint64_t)i};
-        TALUS_TRY(talus_json_error_at(drive->json, talus_world_set_drive(b->world, id, &def)));
-    }
+    const int motions = body->drive ? 1 : body->drives.count;
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < motions; k++) {
+            const TalusBodyId id = {before + 1 + (uint64_t)i};
+            TALUS_TRY(talus_json_error_at(
+                drives[k].json, talus_scene_add_drive(&drives[k], id, b->shift, b->world)));
+        }
     return TALUS_OK;
 }
 
@@ -292,7 +407,7 @@ static TalusStatus fill_batch(const Builder *b, const SceneBody *body, const Sce
                               TalusBodyBatch *batch)
 {
     *batch = talus_body_batch_default();
-    batch->fixed = body->fixed || body->drive || talus_scene_is_wall(shape);
+    batch->fixed = body->fixed || talus_scene_is_driven(body) || talus_scene_is_wall(shape);
     batch->density = body->density;
     batch->mass = body->mass;
     batch->tag = (int)body->tag;
@@ -319,11 +434,13 @@ typedef struct EntryBodies {
     /* Those of its bodies that have one form, if there are several forms: */
     TalusVec3 *form_position;
     TalusQuat *form_orientation;
+    double *form_radius;
 } EntryBodies;
 
 static void free_entry_bodies(EntryBodies *g)
 {
-    TALUS_RELEASE(g->velocity, g->spin, g->orientation, g->form_position, g->form_orientation);
+    TALUS_RELEASE(g->velocity, g->spin, g->orientation, g->form_position, g->form_orientation,
+                  g->form_radius);
     talus_scene_piece_clear(&g->piece);
     talus_scene_places_clear(&g->places);
 }
@@ -353,6 +470,8 @@ static TalusStatus allocate_piece(EntryBodies *g)
     if (!g->piece.form)
         return TALUS_OK;
     TALUS_TRY(TALUS_ALLOC(g->form_position, room, "bodies of a scene"));
+    if (g->piece.radius)
+        TALUS_TRY(TALUS_ALLOC(g->form_radius, room, "bodies of a scene"));
     return g->orientation ? TALUS_ALLOC(g->form_orientation, room, "bodies of a scene") : TALUS_OK;
 }
 
@@ -360,7 +479,7 @@ static TalusStatus allocate_piece(EntryBodies *g)
 static void rewind_pieces(EntryBodies *g)
 {
     g->next = 0;
-    g->turns = talus_rng_from_seed((uint64_t)g->body->seed ^ UINT64_C(0x7475726e73));
+    g->turns = talus_rng_from_seed(g->places.seed ^ UINT64_C(0x7475726e73));
 }
 
 /* Makes the orientations of the piece, if the entry gives any. */
@@ -425,12 +544,15 @@ static void select_form(EntryBodies *g, int form, TalusBodyBatch *batch)
     batch->count = 0;
     batch->position = g->form_position;
     batch->orientation = g->form_orientation;
+    batch->radius = g->forms->extents.sizes[form].classes > 0 ? g->form_radius : NULL;
     for (int i = 0; i < g->count; i++) {
         if (g->piece.form[i] != form)
             continue;
         g->form_position[batch->count] = g->piece.position[i];
         if (g->orientation)
             g->form_orientation[batch->count] = g->orientation[i];
+        if (batch->radius)
+            g->form_radius[batch->count] = g->piece.radius[i];
         batch->count++;
     }
 }
@@ -457,7 +579,7 @@ static TalusStatus add_form_bodies(Builder *b, EntryBodies *g, int form, TalusBo
 {
     const bool numbered = !g->piece.form && !(g->body->time > 0.0);
     bool own = true;
-    batch->shape = g->forms->shape[form];
+    TALUS_TRY(set_form(b, g->body, g->forms, form, batch));
     rewind_pieces(g);
     for (; g->next < g->places.count; g->next += g->count) {
         const int left = g->places.count - g->next;
@@ -476,7 +598,7 @@ static TalusStatus add_form_bodies(Builder *b, EntryBodies *g, int form, TalusBo
  * b->id[entry] if there is one body. */
 static TalusStatus add_entry_bodies(Builder *b, EntryBodies *g, TalusBodyBatch *batch)
 {
-    for (int form = 0; form < g->places.forms; form++) {
+    for (int form = 0; form < g->forms->extents.count; form++) {
         TalusPieces pieces = {0};
         TALUS_TRY(talus_comm_agree(b->comm, add_form_bodies(b, g, form, batch, &pieces)));
         talus_exchange_book(b->world, &pieces.exchange);
@@ -485,19 +607,25 @@ static TalusStatus add_entry_bodies(Builder *b, EntryBodies *g, TalusBodyBatch *
         return TALUS_OK;
     if (g->places.count == 1)
         b->id[g->entry] = (TalusBodyId){b->world->bodies.counts.created};
-    return g->body->drive ? drive_bodies(b, g->body->drive, g->places.count) : TALUS_OK;
+    return talus_scene_is_driven(g->body) ? drive_bodies(b, g->body, g->places.count) : TALUS_OK;
 }
 
-/* Makes the places and forms of an entry, and memory for its bodies. */
+/* Makes the forms and places of an entry. */
 static TalusStatus prepare_entry(Builder *b, Forms *forms, EntryBodies *g, TalusBodyBatch *batch)
 {
     const SceneShape *shape;
     TALUS_TRY(talus_scene_entry_shape(b->scene, g->body, 0, &shape));
     TALUS_TRY(fill_batch(b, g->body, shape, batch));
     TALUS_TRY(add_forms(b, g->body, forms));
-    TALUS_TRY(talus_scene_place_bodies(b->scene, g->body, shape, &forms->extents, &g->places));
+    TALUS_TRY(share_forms(b, g->body, batch, forms));
+    return talus_scene_place_bodies(b->scene, g->body, shape, &forms->extents, &g->places);
+}
+
+/* Makes memory for the bodies of an entry. */
+static TalusStatus reserve_entry(Builder *b, Forms *forms, EntryBodies *g, TalusBodyBatch *batch)
+{
     TALUS_TRY(allocate_piece(g));
-    batch->shape = forms->shape[0];
+    TALUS_TRY(set_form(b, g->body, forms, 0, batch));
     if (g->body->time > 0.0)
         return TALUS_OK;
     return talus_json_error_at(g->body->json,
@@ -512,6 +640,10 @@ static TalusStatus add_entry(Builder *b, int entry)
     EntryBodies g = {
         .body = (const SceneBody *)b->scene->bodies.items + entry, .forms = &forms, .entry = entry};
     TalusStatus status = talus_comm_agree(b->comm, prepare_entry(b, &forms, &g, &batch));
+    if (g.body->avoid)
+        TALUS_THEN(status, talus_scene_avoid_bodies(b->world, b->copy, b->shift, &g.places));
+    if (status == TALUS_OK)
+        status = talus_comm_agree(b->comm, reserve_entry(b, &forms, &g, &batch));
     b->count[entry] = g.places.count;
     TALUS_THEN(status, add_entry_bodies(b, &g, &batch));
     free_entry_bodies(&g);
@@ -520,18 +652,6 @@ static TalusStatus add_entry(Builder *b, int entry)
 }
 
 /* ---- the rest ---- */
-
-static TalusStatus add_emitter(Builder *b, const SceneEmitter *e)
-{
-    TalusEmitterDef def = e->def;
-    talus_scene_radius_range(e->radius, NULL, &def.radius_min, &def.radius_max);
-    TALUS_TRY(talus_scene_find_group(b->scene, e->json, e->group, &def.group));
-    TALUS_TRY(find_world_material(b, e->json, e->material, &def.material));
-    def.copy = b->copy;
-    def.lo = talus_add(def.lo, b->shift);
-    def.hi = talus_add(def.hi, b->shift);
-    return talus_json_error_at(e->json, talus_world_add_emitter(b->world, &def));
-}
 
 /* Applies an item of `apart`: bodies of its two groups do not collide. */
 static TalusStatus disable_group_collisions(Builder *b, const SceneApart *apart)
@@ -635,9 +755,12 @@ static TalusStatus add_copy(Builder *b, const TalusScene *scene)
     char suffix[TALUS_SCENE_SUFFIX_BYTES];
     talus_scene_copy_suffix(scene, b->copy, suffix);
     SceneJointPlace place = {s, suffix, b->shift, b->id, b->count};
+    SceneEmitterPlace emitters = {s, b->material, b->comm, b->copy, b->shift};
     TALUS_TRY(talus_scene_add_joints(&place, b->world));
+    TALUS_TRY(talus_scene_add_servos(&place, b->world));
     for (int i = 0; i < s->emitters.count; i++)
-        TALUS_TRY(add_emitter(b, (const SceneEmitter *)s->emitters.items + i));
+        TALUS_TRY(talus_scene_add_emitter(&emitters, (const SceneEmitter *)s->emitters.items + i,
+                                          b->world));
     for (int i = 0; i < s->probes.count; i++)
         TALUS_TRY(add_probe(b, suffix, (const SceneProbe *)s->probes.items + i));
     return TALUS_OK;
@@ -648,9 +771,9 @@ static TalusStatus add_copy(Builder *b, const TalusScene *scene)
 static TalusStatus build_world(Builder *b, const TalusScene *scene, const TalusSceneChoice *choice)
 {
     b->scene = scene;
-    TalusStatus status = allocate_arrays(b, scene);
-    TALUS_THEN(status, create_world(b, choice));
-    TALUS_TRY(talus_comm_agree(b->comm, status));
+    TALUS_TRY(talus_comm_agree(b->comm, allocate_arrays(b, scene)));
+    TALUS_TRY(talus_comm_agree(b->comm, create_world(b, choice)));
+    b->all.created[0] = b->world->bodies.counts.created;
     for (int k = 0; k < talus_scene_copy_count(scene); k++) {
         TALUS_TRY(talus_scene_name_copy(k, begin_copy(b, scene, k)));
         TALUS_TRY(talus_scene_name_copy(k, add_copy(b, scene)));

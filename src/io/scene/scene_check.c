@@ -1,6 +1,6 @@
 /* io/scene/scene_check.c - checks of a scene that the table of keys cannot express; friction models and groups. */
 #include "io/scene/scene.h"
-#include "io/scene/scene_joint.h"
+#include "io/scene/scene_servo.h"
 
 #include "geometry/traits.h"
 
@@ -29,18 +29,6 @@ static TalusStatus check_box(const TalusJson *json, const double *lo, const doub
             return talus_json_fail(talus_json_get_or_self(json, "hi"), 0,
                                    "%c: %g is not above %g, the same of 'lo'", "xyz"[k], hi[k],
                                    lo[k]);
-    return TALUS_OK;
-}
-
-/* Fails if a range of radii is empty or has radii that are not positive. */
-static TalusStatus check_size(const SceneSize *size)
-{
-    if (size->min > 0.0 && size->max < size->min)
-        return talus_json_fail(talus_json_get_or_self(size->json, "max"), 0,
-                               "%g is below 'min', %g", size->max, size->min);
-    if (size->spread >= 1.0)
-        return talus_json_fail(talus_json_get_or_self(size->json, "spread"), 0,
-                               "expected less than 1: sizes must be positive");
     return TALUS_OK;
 }
 
@@ -78,6 +66,9 @@ static TalusStatus check_part(const TalusScene *scene, const ScenePart *part)
     const SceneShape *shape;
     TALUS_TRY(talus_scene_resolve_shape(scene, part->shape, &shape));
     TALUS_TRY(check_orientation(part->orientation));
+    if (talus_scene_size_varies(shape->scale))
+        return talus_json_fail(part->shape->json, 0,
+                               "a part has one size; a distribution is for the compound's `scale`");
     if (part->orientation && part->orientation->random)
         return talus_json_fail(part->orientation->json, 0, "for bodies only");
     if (shape->kind == SCENE_ROCK ||
@@ -98,6 +89,10 @@ static TalusStatus check_shape(const TalusScene *scene, const SceneShape *shape)
         return talus_json_fail(shape->json, 0, "a hull needs the key 'points' or 'file'");
     if (shape->kind == TALUS_SHAPE_FIELD && !shape->file && shape->heights.count == 0)
         return talus_json_fail(shape->json, 0, "a field needs the key 'heights' or 'file'");
+    TALUS_TRY(talus_scene_check_size(shape->scale));
+    if (talus_scene_is_wall(shape) && talus_scene_size_varies(shape->scale))
+        return talus_json_fail(shape->scale->json, 0, "a %s has one size, expected a number",
+                               kind_name(shape));
     if (shape->spread >= 1.0)
         return talus_json_fail(talus_json_get_or_self(shape->json, "spread"), 0,
                                "expected less than 1: sizes must be positive");
@@ -188,7 +183,7 @@ static TalusStatus check_fixed_keys(const SceneBody *body, const SceneShape *sha
     const TalusJson *given = talus_json_get(body->json, "fixed");
     if (talus_scene_is_wall(shape) && given && !body->fixed)
         return talus_json_fail(given, 0, "a %s is always fixed, expected true", kind_name(shape));
-    if (!body->fixed && !body->drive && !talus_scene_is_wall(shape))
+    if (!body->fixed && !talus_scene_is_driven(body) && !talus_scene_is_wall(shape))
         return TALUS_OK;
     for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) {
         const TalusJson *key = talus_json_get(body->json, moving[i]);
@@ -198,34 +193,63 @@ static TalusStatus check_fixed_keys(const SceneBody *body, const SceneShape *sha
     return TALUS_OK;
 }
 
-/* Fails if a driven entry arrives after the start, is declared not fixed, or stops before it starts. */
+/* Fails unless the times of a table ascend. */
+static TalusStatus check_table(const SceneDrive *drive, const char *key, const SceneList *table)
+{
+    const double(*row)[4] = (const double(*)[4])table->items;
+    for (int i = 1; i < table->count; i++)
+        if (!(row[i][0] > row[i - 1][0]))
+            return talus_json_fail(talus_json_get(drive->json, key), 0,
+                                   "row %d: time %g is not after %g", i, row[i][0], row[i - 1][0]);
+    return TALUS_OK;
+}
+
+/* Fails if a motion stops before it starts, or the times of its table do not ascend. */
+static TalusStatus check_motion(const SceneDrive *drive)
+{
+    const TalusJson *stop = talus_json_get(drive->json, "stop");
+    if (stop && drive->def.stop < drive->def.start)
+        return talus_json_fail(stop, 0, "%g is before 'start', %g", drive->def.stop,
+                               drive->def.start);
+    const double *first = (const double *)drive->displacements.items;
+    if (drive->displacements.count > 0 && (first[1] != 0.0 || first[2] != 0.0 || first[3] != 0.0))
+        return talus_json_fail(talus_json_get(drive->json, "displacements"), 0,
+                               "the first displacement is not 0, where the body is placed");
+    TALUS_TRY(check_table(drive, "displacements", &drive->displacements));
+    return check_table(drive, "velocities", &drive->velocities);
+}
+
+/* Fails if a driven entry arrives after the start or is declared not fixed, or if one of its motions is not valid. */
 static TalusStatus check_drive(const SceneBody *body)
 {
     const TalusJson *fixed = talus_json_get(body->json, "fixed");
-    const TalusDriveDef *drive = body->drive ? &body->drive->def : NULL;
-    if (!drive)
+    if (!talus_scene_is_driven(body))
         return TALUS_OK;
     if (fixed && !body->fixed)
         return talus_json_fail(fixed, 0, "a driven body is fixed, expected true");
     if (body->time > 0.0)
         return talus_json_fail(talus_json_get(body->json, "time"), 0,
                                "a driven body is there from the start");
-    const TalusJson *stop = talus_json_get(body->drive->json, "stop");
-    if (stop && drive->stop < drive->start)
-        return talus_json_fail(stop, 0, "%g is before 'start', %g", drive->stop, drive->start);
-    return TALUS_OK;
+    for (int i = 0; i < body->drives.count; i++)
+        TALUS_TRY(check_motion((const SceneDrive *)body->drives.items + i));
+    return body->drive ? check_motion(body->drive) : TALUS_OK;
 }
 
 /* Fails if bodies other than spheres have the key `radius`, or spheres have a radius neither here nor elsewhere. */
 static TalusStatus check_radius(const SceneBody *body, const SceneShape *shape)
 {
+    if (body->species.count > 0)
+        return body->radius ? talus_json_fail_key(talus_json_get(body->json, "radius"),
+                                                  "cannot be given together with 'species', which "
+                                                  "have their own")
+                            : TALUS_OK;
     if (shape->kind != TALUS_SHAPE_SPHERE)
         return body->radius ? talus_json_fail_key(talus_json_get(body->json, "radius"),
                                                   "for spheres only, but the shape is a %s",
                                                   kind_name(shape))
                             : TALUS_OK;
     if (body->radius)
-        return check_size(body->radius);
+        return talus_scene_check_size(body->radius);
     if (shape->def.radius == 0.0 && !body->file) /* a file may give radii */
         return talus_json_fail(body->json, 0, "missing key 'radius': the size of its spheres");
     return TALUS_OK;
@@ -255,6 +279,11 @@ static TalusStatus check_placement(const SceneBody *body, const SceneShape *shap
                  body->lattice->cells[2] == 0.0);
     if (open && !count)
         return talus_json_fail(body->json, 0, "missing key 'count': how many bodies");
+    if (body->avoid && (body->file || at || body->time > 0.0))
+        return talus_json_fail(talus_json_get(body->json, "avoid"), 0,
+                               body->time > 0.0
+                                   ? "nobody knows what is there when bodies arrive later"
+                                   : "for lattice, layers and fill only");
     if (body->fill && !(body->fill->radius > 0.0))
         return check_box(body->fill->json, body->fill->lo, body->fill->hi);
     return TALUS_OK;
@@ -275,8 +304,14 @@ static TalusStatus check_name_unique(const TalusScene *scene, int index)
  * radius or whose entry gives one too. */
 static TalusStatus check_body_shapes(const TalusScene *scene, const SceneBody *body)
 {
+    const SceneSpecies *species = (const SceneSpecies *)body->species.items;
     const TalusJson *json = talus_json_get(body->json, "shapes");
     json = json ? json->first : NULL;
+    for (int i = 0; i < body->species.count; i++)
+        if (!species[i].shape->name)
+            TALUS_TRY(check_shape(scene, species[i].shape));
+    if (body->species.count > 0)
+        return talus_scene_check_species(scene, &body->species, body->json, false);
     if (body->shapes.count == 0 && !body->shape->name)
         TALUS_TRY(check_shape(scene, body->shape));
     for (int k = 0; k < body->shapes.count; k++, json = json->next) {
@@ -354,25 +389,46 @@ TalusStatus talus_scene_find_group(const TalusScene *scene, const TalusJson *jso
 
 /* ---- the rest ---- */
 
-/* Checks the box, radii and material of each emitter; fails if the box is narrower than the largest sphere. */
+/* Fails if the box of an emitter is narrower than the largest sphere of a distribution of radii; size NULL: of the
+ * shape's one radius. */
+static TalusStatus check_emitter_box(const SceneEmitter *e, const SceneSize *size,
+                                     const SceneShape *shape)
+{
+    const double *lo = &e->def.lo.x, *hi = &e->def.hi.x;
+    double widest = shape ? 2.0 * shape->def.radius : 0.0;
+    if (size) {
+        const TalusSizeDef def = talus_scene_size_def(size);
+        TalusSizeRange range;
+        TALUS_TRY(talus_sizes_range(&def, &range));
+        widest = 2.0 * range.max;
+    }
+    for (int k = 0; k < 3; k++)
+        if (hi[k] - lo[k] < widest)
+            return talus_json_fail(e->json, 0, "the box is %g wide in %c, less than a diameter, %g",
+                                   hi[k] - lo[k], "xyz"[k], widest);
+    return TALUS_OK;
+}
+
+/* Checks the box, radii, species and material of each emitter. */
 static TalusStatus check_emitters(const TalusScene *scene)
 {
     const SceneEmitter *emitters = (const SceneEmitter *)scene->emitters.items;
     for (int i = 0; i < scene->emitters.count; i++) {
         const SceneEmitter *e = &emitters[i];
-        double min, max;
+        const SceneSpecies *species = (const SceneSpecies *)e->species.items;
         int material;
-        const double *lo = &e->def.lo.x, *hi = &e->def.hi.x;
-        TALUS_TRY(check_box(e->json, lo, hi));
-        TALUS_TRY(check_size(e->radius));
+        TALUS_TRY(check_box(e->json, &e->def.lo.x, &e->def.hi.x));
+        TALUS_TRY(talus_scene_check_size(e->radius));
         TALUS_TRY(talus_scene_find_material(scene, talus_json_get_or_self(e->json, "material"),
                                             e->material, &material));
-        talus_scene_radius_range(e->radius, NULL, &min, &max);
-        for (int k = 0; k < 3; k++)
-            if (hi[k] - lo[k] < 2.0 * max)
-                return talus_json_fail(e->json, 0,
-                                       "the box is %g wide in %c, less than a diameter, %g",
-                                       hi[k] - lo[k], "xyz"[k], 2.0 * max);
+        TALUS_TRY(talus_scene_check_species(scene, &e->species, e->json, true));
+        if (e->radius)
+            TALUS_TRY(check_emitter_box(e, e->radius, NULL));
+        for (int k = 0; k < e->species.count; k++) {
+            const SceneShape *shape;
+            TALUS_TRY(talus_scene_resolve_shape(scene, species[k].shape, &shape));
+            TALUS_TRY(check_emitter_box(e, species[k].radius, shape));
+        }
     }
     return TALUS_OK;
 }
@@ -457,7 +513,7 @@ static TalusStatus check_revolve_contact(const TalusScene *scene, int wall, int 
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items, *body = &bodies[other];
     const SceneShape *shape = first_shape_not_sphere(scene, body);
-    if (!shape || body->fixed || body->drive || talus_scene_is_wall(shape) ||
+    if (!shape || body->fixed || talus_scene_is_driven(body) || talus_scene_is_wall(shape) ||
         are_apart(scene, &bodies[wall], body))
         return TALUS_OK;
     const TalusJson *json = talus_json_get_or_self(
@@ -503,5 +559,6 @@ TalusStatus talus_scene_check(const TalusScene *scene)
     TALUS_TRY(check_revolve_contacts(scene));
     TALUS_TRY(check_emitters(scene));
     TALUS_TRY(talus_scene_check_joints(scene));
+    TALUS_TRY(talus_scene_check_servos(scene));
     return check_probes(scene);
 }

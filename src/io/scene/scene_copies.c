@@ -91,8 +91,8 @@ static bool same_key(const TalusScene *a, const TalusScene *b, const char *key)
 /* True for keys of a scene in which copies may differ. */
 static bool may_differ(const char *key)
 {
-    static const char *const keys[] = {"params", "materials", "friction", "shapes",
-                                       "bodies", "joints",    "emitters", "probes"};
+    static const char *const keys[] = {"params", "seed",   "materials", "friction", "shapes",
+                                       "bodies", "joints", "emitters",  "probes"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
         if (strcmp(keys[i], key) == 0)
             return true;
@@ -112,7 +112,8 @@ int talus_scene_copy_of_materials(const TalusScene *scene, int k)
 int talus_scene_copy_of_shapes(const TalusScene *scene, int k)
 {
     for (int i = 0; i < k; i++)
-        if (same_key(talus_scene_copy(scene, i), talus_scene_copy(scene, k), "shapes"))
+        if (same_key(talus_scene_copy(scene, i), talus_scene_copy(scene, k), "shapes") &&
+            same_key(talus_scene_copy(scene, i), talus_scene_copy(scene, k), "seed"))
             return i;
     return k;
 }
@@ -137,6 +138,10 @@ static TalusStatus check_shared_keys(const TalusScene *scene, int k)
 static TalusStatus check_possible(const TalusScene *scene)
 {
     const SceneSink *sinks = (const SceneSink *)scene->sinks.items;
+    if (scene->from)
+        return talus_json_fail(
+            scene->from->json, 0,
+            "a scene with `copies` cannot start from a run: it has one set of bodies");
     if (scene->period)
         return talus_json_fail(scene->period->json, 0,
                                "a scene with `copies` cannot be periodic: they share one space");

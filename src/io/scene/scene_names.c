@@ -1,7 +1,8 @@
 /* io/scene/scene_names.c - finds the materials, shapes, entries and files that a scene names; computes directions,
- * rotations and ranges of radii from values of the scene. */
+ * rotations and seeds from values of the scene. */
 #include "io/scene/scene.h"
 
+#include "base/hash.h"
 #include "base/param.h"
 #include "geometry/shape.h"
 #include "io/file/file.h"
@@ -68,12 +69,17 @@ int talus_scene_find_entry(const TalusScene *scene, const char *name)
 
 int talus_scene_entry_shape_count(const SceneBody *body)
 {
-    return body->shapes.count > 0 ? body->shapes.count : 1;
+    return body->species.count > 0  ? body->species.count
+           : body->shapes.count > 0 ? body->shapes.count
+                                    : 1;
 }
 
 TalusStatus talus_scene_entry_shape(const TalusScene *scene, const SceneBody *body, int k,
                                     const SceneShape **shape)
 {
+    if (body->species.count > 0)
+        return talus_scene_resolve_shape(
+            scene, ((const SceneSpecies *)body->species.items)[k].shape, shape);
     if (body->shapes.count == 0)
         return talus_scene_resolve_shape(scene, body->shape, shape);
     const TalusJson *json = talus_json_get(body->json, "shapes")->first;
@@ -125,16 +131,8 @@ TalusQuat talus_scene_make_rotation(const SceneOrientation *o)
     return talus_quat_normalize(q);
 }
 
-void talus_scene_radius_range(const SceneSize *size, const SceneShape *shape, double *min,
-                              double *max)
+uint64_t talus_scene_mix_seed(const TalusScene *scene, int64_t own)
 {
-    if (!size) {
-        *min = *max = shape ? shape->def.radius : 0.0;
-    } else if (size->min > 0.0) {
-        *min = size->min;
-        *max = size->max;
-    } else {
-        *min = size->mean * (1.0 - size->spread);
-        *max = size->mean * (1.0 + size->spread);
-    }
+    return scene->seed == 0 ? (uint64_t)own
+                            : talus_hash_mix((uint64_t)own ^ talus_hash_mix((uint64_t)scene->seed));
 }

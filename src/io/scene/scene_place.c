@@ -19,23 +19,22 @@
 typedef struct Placing {
     const TalusScene *scene;
     const SceneBody *body;
-    const SceneForms *forms; /* may be NULL if bodies are spheres */
-    TalusVec3 half;          /* largest half extents of a body along the axes (set_extents) */
-    double across;           /* largest half width of a body seen from above (set_extents) */
+    const SceneForms *forms;
+    TalusVec3 half; /* largest half extents of a body along the axes (set_extents) */
+    double across;  /* largest half width of a body seen from above (set_extents) */
     ScenePlaces *out;
 } Placing;
 
 /* ---- sizes ---- */
 
-/* Sets p->half and p->across: to the radius of the largest bounding ball if bodies are spheres or the entry rotates
- * them, else to those of p->forms. */
+/* Sets p->half and p->across: to the radius of the largest bounding ball if the entry rotates bodies, else to those of
+ * p->forms. */
 static void set_extents(Placing *p)
 {
-    bool turned = p->body->orientation || talus_json_get(p->body->json, "normal");
-    double bound = p->out->max;
-    for (int k = 0; !p->out->spheres && k < p->forms->count; k++)
+    bool ball = p->body->orientation || talus_json_get(p->body->json, "normal");
+    double bound = 0.0;
+    for (int k = 0; k < p->forms->count; k++)
         bound = fmax(bound, p->forms->bound[k]);
-    bool ball = p->out->spheres || turned;
     p->half = ball ? talus_vec3(bound, bound, bound) : p->forms->half;
     p->across = ball ? bound : p->forms->across;
 }
@@ -63,18 +62,33 @@ static TalusStatus set_count(const Placing *p, ScenePlaceKind kind, int64_t coun
     return TALUS_OK;
 }
 
-/* Draws radii or forms of `count` bodies from number `first` on. The random streams are not that of the positions, so that
- * radii and forms do not depend on the jitter. */
+/* Returns the form of a body that draws one number: all forms alike, or by their shares. */
+static int draw_form(const SceneForms *forms, TalusRng *rng)
+{
+    if (!forms->below)
+        return (int)talus_rng_below(rng, (uint64_t)forms->count);
+    double u = talus_rng_uniform(rng);
+    int k = 0;
+    while (k < forms->count - 1 && !(u < forms->below[k]))
+        k++;
+    return k;
+}
+
+/* Draws radii and forms of `count` bodies from number `first` on. The random streams are not that of the positions, so that
+ * radii and forms do not depend on the jitter. A body draws one number of each. */
 static void draw_sizes(const ScenePlaces *places, int first, int count, ScenePiece *piece)
 {
-    const uint64_t seed = (uint64_t)places->body->seed;
-    TalusRng rng = talus_rng_from_seed(seed ^ UINT64_C(0x666f726d73));
-    talus_rng_skip(&rng, (uint64_t)first);
+    TalusRng form_rng = talus_rng_from_seed(places->seed ^ UINT64_C(0x666f726d73));
+    TalusRng size_rng = talus_rng_from_seed(places->seed ^ UINT64_C(0x73697a6573));
+    talus_rng_skip(&form_rng, (uint64_t)first);
+    talus_rng_skip(&size_rng, (uint64_t)first);
     for (int i = 0; piece->form && i < count; i++)
-        piece->form[i] = (int)talus_rng_below(&rng, (uint64_t)places->forms);
-    if (piece->radius)
-        talus_generate_sizes(seed ^ UINT64_C(0x73697a6573), places->min, places->max, first, count,
-                             piece->radius);
+        piece->form[i] = draw_form(places->forms, &form_rng);
+    for (int i = 0; piece->radius && i < count; i++) {
+        const TalusSizeCurve *sizes = &places->forms->sizes[piece->form ? piece->form[i] : 0];
+        double u = talus_rng_uniform(&size_rng);
+        piece->radius[i] = sizes->classes > 0 ? talus_size_curve_quantile(sizes, u) : 0.0;
+    }
 }
 
 /* Sets the number of bodies whose places are kept, allocates their arrays and draws radii or forms. */
@@ -135,7 +149,7 @@ static TalusStatus place_lattice(const Placing *p)
                        .half = p->half,
                        .cells = {(int64_t)cells[0], (int64_t)cells[1], (int64_t)cells[2]},
                        .jitter = l->jitter,
-                       .seed = (uint64_t)p->body->seed};
+                       .seed = p->out->seed};
     return set_count(p, SCENE_PLACES_LATTICE, count > 0 ? count : (int64_t)places);
 }
 
@@ -150,7 +164,7 @@ static TalusStatus place_layers(const Placing *p)
                           .size = p->across,
                           .height = p->half.z,
                           .jitter = l->jitter,
-                          .seed = (uint64_t)p->body->seed};
+                          .seed = p->out->seed};
     TALUS_TRY(choose_spacing(l->json, "spacing", l->spacing, 2.0 * p->across, &layers.spacing));
     TALUS_TRY(choose_spacing(l->json, "rise", l->rise, 2.0 * p->half.z, &layers.rise));
     if (!(l->rise > 0.0) && layers.spacing > layers.rise)
@@ -161,12 +175,6 @@ static TalusStatus place_layers(const Placing *p)
         return fail_capacity(l->json, (double)places, count > 0 ? count : 1);
     p->out->layers = layers;
     return set_count(p, SCENE_PLACES_LAYERS, count > 0 ? count : places);
-}
-
-static int larger_first(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x < y) - (x > y);
 }
 
 /* A body to be sorted: its bounding radius and its form. */
@@ -183,24 +191,31 @@ static int larger_bound_first(const void *a, const void *b)
     return (x->form > y->form) - (x->form < y->form);
 }
 
-/* Sets radius[] to the bounding radii of the bodies, which are not spheres, largest first, and sorts p->out->form in
- * the same order. */
-static TalusStatus sort_bounding_radii(const Placing *p, double *radius)
+double talus_scene_bound(const ScenePlaces *places, int i)
+{
+    const int form = places->form ? places->form[i] : 0;
+    const bool sphere = places->forms->sizes[form].classes > 0; /* which is its own bound */
+    return sphere ? places->radius[i] : places->forms->bound[form];
+}
+
+/* Sets bound[] to the bounding radii of the bodies, largest first, and sorts radii and forms of p->out in the same
+ * order. */
+static TalusStatus sort_bounding_radii(const Placing *p, double *bound)
 {
     ScenePlaces *out = p->out;
-    Bound *bound;
-    TALUS_TRY(TALUS_ALLOC(bound, (size_t)out->count, "bodies of a scene"));
+    Bound *sorted;
+    TALUS_TRY(TALUS_ALLOC(sorted, (size_t)out->count, "bodies of a scene"));
+    for (int i = 0; i < out->count; i++)
+        sorted[i] = (Bound){talus_scene_bound(out, i), out->form ? out->form[i] : 0};
+    qsort(sorted, (size_t)out->count, sizeof *sorted, larger_bound_first);
     for (int i = 0; i < out->count; i++) {
-        int form = out->form ? out->form[i] : 0;
-        bound[i] = (Bound){p->forms->bound[form], form};
-    }
-    qsort(bound, (size_t)out->count, sizeof *bound, larger_bound_first);
-    for (int i = 0; i < out->count; i++) {
-        radius[i] = bound[i].radius;
+        bound[i] = sorted[i].radius;
+        if (out->radius)
+            out->radius[i] = p->forms->sizes[sorted[i].form].classes > 0 ? bound[i] : 0.0;
         if (out->form)
-            out->form[i] = bound[i].form;
+            out->form[i] = sorted[i].form;
     }
-    talus_release(bound);
+    talus_release(sorted);
     return TALUS_OK;
 }
 
@@ -209,34 +224,35 @@ static TalusStatus sort_bounding_radii(const Placing *p, double *radius)
 static TalusStatus place_bounding_balls(const Placing *p, const TalusFill *fill, int64_t *placed)
 {
     ScenePlaces *out = p->out;
-    if (out->spheres) {
-        qsort(out->radius, (size_t)out->count, sizeof(double), larger_first);
-        return talus_generate_fill(fill, out->count, out->radius, out->position, placed);
-    }
-    double *radius;
-    TALUS_TRY(TALUS_ALLOC(radius, (size_t)out->count, "bodies of a scene"));
-    TalusStatus status = sort_bounding_radii(p, radius);
-    TALUS_THEN(status, talus_generate_fill(fill, out->count, radius, out->position, placed));
-    talus_release(radius);
+    double *bound;
+    TALUS_TRY(TALUS_ALLOC(bound, (size_t)out->count, "bodies of a scene"));
+    TalusStatus status = sort_bounding_radii(p, bound);
+    TALUS_THEN(status, talus_generate_fill(fill, out->count, bound, out->position, placed));
+    talus_release(bound);
     return status;
 }
 
-/* Places bodies at random in the region of the key `fill`, a box or an upright cylinder. */
-static TalusStatus place_at_random(const Placing *p)
+TalusFill talus_scene_make_fill(const SceneBody *body, uint64_t seed)
 {
-    const SceneFill *f = p->body->fill;
-    TalusFill fill = {
-        .lo = scene_vec3(f->lo), .hi = scene_vec3(f->hi), .seed = (uint64_t)p->body->seed};
+    const SceneFill *f = body->fill;
+    TalusFill fill = {.lo = scene_vec3(f->lo), .hi = scene_vec3(f->hi), .seed = seed};
     if (f->radius > 0.0) {
         fill.radius = f->radius;
         fill.lo = scene_vec3(f->bottom);
         fill.hi = talus_add(fill.lo, talus_vec3(0.0, 0.0, f->height));
     }
+    return fill;
+}
+
+/* Places bodies at random in the region of the key `fill`, a box or an upright cylinder. */
+static TalusStatus place_at_random(const Placing *p)
+{
+    const TalusFill fill = talus_scene_make_fill(p->body, p->out->seed);
     int64_t placed;
     TALUS_TRY(keep_places(p, p->body->count));
     TALUS_TRY(place_bounding_balls(p, &fill, &placed));
     if (placed < p->out->count)
-        return talus_json_fail(f->json, 0,
+        return talus_json_fail(p->body->fill->json, 0,
                                "%lld of %d bodies fitted; random places fill about a third of the "
                                "volume, a lattice holds more",
                                (long long)placed, p->out->count);
@@ -272,10 +288,11 @@ static TalusStatus store_points(const Placing *p, TalusNumberLines *in)
         p->out->position[i] = scene_vec3(in->value);
         if (columns < 4)
             continue;
-        if (!p->out->radius || !(in->value[3] > 0.0))
+        bool spheres = p->out->radius && p->forms->count == 1;
+        if (!spheres || !(in->value[3] > 0.0))
             return talus_fail_line(in->path, in->line, TALUS_ERR_FORMAT, "%s",
-                                   p->out->radius ? "expected a radius above 0"
-                                                  : "a radius is for spheres only");
+                                   spheres ? "expected a radius above 0"
+                                           : "a radius is for spheres only, of one species");
         p->out->radius[i] = in->value[3];
     }
     return TALUS_OK;
@@ -297,7 +314,7 @@ static TalusStatus read_points(const Placing *p, TalusNumberLines *in)
     if (places == 0 || count > places)
         return talus_json_fail(json, 0, "%s holds %lld points, expected at least %lld", in->path,
                                (long long)places, (long long)(count > 0 ? count : 1));
-    if (columns == 3 && p->out->spheres && p->out->max == 0.0)
+    if (columns == 3 && p->out->sized && p->forms->count == 1 && p->forms->sizes[0].classes == 0)
         return talus_json_fail(json, 0, "%s has no radii, and neither has the entry", in->path);
     TALUS_TRY(keep_places(p, count > 0 ? count : places));
     in->at = start;
@@ -345,10 +362,11 @@ TalusStatus talus_scene_place_bodies(const TalusScene *scene, const SceneBody *b
                                      ScenePlaces *out)
 {
     Placing p = {.scene = scene, .body = body, .forms = forms, .out = out};
-    *out = (ScenePlaces){.body = body, .forms = forms ? forms->count : 1};
-    out->spheres = shape->kind == TALUS_SHAPE_SPHERE && out->forms == 1;
-    if (out->spheres)
-        talus_scene_radius_range(body->radius, shape, &out->min, &out->max);
+    *out = (ScenePlaces){
+        .body = body, .forms = forms, .seed = talus_scene_mix_seed(scene, body->seed)};
+    out->sized = shape->kind == TALUS_SHAPE_SPHERE && forms->count == 1; /* by a file at least */
+    for (int k = 0; k < forms->count; k++)
+        out->sized |= forms->sizes[k].classes > 0;
     set_extents(&p);
     return body->lattice  ? place_lattice(&p)
            : body->layers ? place_layers(&p)
@@ -369,9 +387,9 @@ TalusStatus talus_scene_allocate_piece(const ScenePlaces *places, int count, Sce
 {
     *piece = (ScenePiece){0};
     TALUS_TRY(TALUS_ALLOC(piece->position, (size_t)count, "bodies of a scene"));
-    if (places->spheres)
+    if (places->sized)
         TALUS_TRY(TALUS_ALLOC(piece->radius, (size_t)count, "bodies of a scene"));
-    else if (places->forms > 1)
+    if (places->forms->count > 1)
         TALUS_TRY(TALUS_ALLOC(piece->form, (size_t)count, "bodies of a scene"));
     return TALUS_OK;
 }

@@ -301,7 +301,8 @@ static TalusStatus check_group(const SceneType *type, const TalusJson *json, con
     if (given || group[0] == '?')
         return TALUS_OK;
     write_group_keys(type, group, words, sizeof words);
-    return talus_json_fail(json, 0, "a %s needs the key %s", type->name, words);
+    return talus_json_fail(json, 0, "%s %s needs the key %s",
+                           strchr("aeiou", type->name[0]) ? "an" : "a", type->name, words);
 }
 
 /* Fails if the object has unknown or excluded keys, lacks required ones, or gives none or several of a group

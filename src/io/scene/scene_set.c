@@ -249,10 +249,13 @@ static TalusStatus read_word(const Walk *w, const char **text, const char *ends,
 static TalusStatus walk_path(Walk *w, const char *path)
 {
     char word[MAX_WORD];
+    const bool dotted = *path == '.';
+    path += dotted;
     TALUS_TRY(read_word(w, &path, ".[", word));
     const TalusJson *params = talus_json_get(w->node, "params");
-    /* A path that goes on after its first word, as bodies[0] does, means the key even if a parameter has this name. */
-    bool key = talus_scene_find_field(w->type, word) && *path;
+    /* A path that begins with a dot, or goes on after its first word, as bodies[0] does, means the key even if a parameter
+     * has this name. */
+    bool key = dotted || (talus_scene_find_field(w->type, word) && *path);
     if (params && talus_json_get(params, word) && !key)
         TALUS_TRY(step_to_key(w, "params"));
     TALUS_TRY(step_to_key(w, word));

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/rng.h"
 #include "geometry/kinds.h"
+#include "geometry/traits.h"
 #include "io/file/file.h"
 #include "io/text/numbers.h"
 
@@ -14,6 +15,7 @@
 /* The definition of a shape and the memory that it points to; unused pointers are NULL. */
 typedef struct Draft {
     TalusShapeDef def;
+    double scale; /* of all lengths */
     TalusVec3 *point;
     double *height;
     TalusSurface surface;
@@ -30,10 +32,28 @@ static void free_draft(Draft *d)
     memset(d, 0, sizeof *d);
 }
 
-/* Returns the factor by which points and heights are multiplied; 1 by default. */
-static double get_scale(const SceneShape *shape)
+/* Distributions of scales without `forms` have so many. */
+enum { DEFAULT_FORMS = 16 };
+
+int talus_scene_form_count(const SceneShape *shape)
 {
-    return shape->scale > 0.0 ? shape->scale : 1.0;
+    return shape->forms > 0                        ? (int)shape->forms
+           : talus_scene_size_varies(shape->scale) ? DEFAULT_FORMS
+                                                   : 1;
+}
+
+/* Returns the scale of form k of n: the size below which the share (k + 1/2)/n lies, so that bodies which choose among the
+ * forms at random have the distribution, in n classes of equal numbers. */
+static TalusStatus find_scale(const SceneShape *shape, int k, double *scale)
+{
+    TalusSizeCurve curve;
+    *scale = 1.0;
+    if (!shape->scale)
+        return TALUS_OK;
+    TALUS_TRY(talus_scene_make_sizes(shape->scale, NULL, &curve));
+    *scale = talus_size_curve_quantile(&curve, ((double)k + 0.5) / talus_scene_form_count(shape));
+    talus_size_curve_clear(&curve);
+    return TALUS_OK;
 }
 
 /* ---- surfaces from files ---- */
@@ -49,7 +69,7 @@ static TalusStatus read_surface_file(const TalusScene *scene, const SceneShape *
     if (status != TALUS_OK)
         return status;
     for (int k = 0; k < d->surface.vertex_count; k++)
-        d->surface.vertex[k] = talus_scale(get_scale(shape), d->surface.vertex[k]);
+        d->surface.vertex[k] = talus_scale(d->scale, d->surface.vertex[k]);
     d->def.vertex = d->surface.vertex;
     d->def.vertex_count = d->surface.vertex_count;
     if (talus_shape_ops(d->def.kind)->uses & TALUS_USES_TRIANGLE) {
@@ -65,7 +85,7 @@ static TalusStatus copy_points(const SceneShape *shape, Draft *d)
     const double(*points)[3] = (const double(*)[3])shape->points.items;
     TALUS_TRY(TALUS_ALLOC(d->point, (size_t)shape->points.count, "points of a hull"));
     for (int k = 0; k < shape->points.count; k++)
-        d->point[k] = talus_scale(get_scale(shape), scene_vec3(points[k]));
+        d->point[k] = talus_scale(d->scale, scene_vec3(points[k]));
     d->def.vertex = d->point;
     d->def.vertex_count = shape->points.count;
     return TALUS_OK;
@@ -87,7 +107,7 @@ static TalusStatus copy_heights(const SceneShape *shape, Draft *d)
                                    columns, rows[j].count);
         for (int i = 0; i < columns; i++)
             d->height[(size_t)j * (size_t)columns + (size_t)i] =
-                get_scale(shape) * ((const double *)rows[j].items)[i];
+                d->scale * ((const double *)rows[j].items)[i];
     }
     d->def.columns = columns;
     d->def.rows = shape->heights.count;
@@ -135,7 +155,7 @@ static TalusStatus read_heights_file(const TalusScene *scene, const SceneShape *
                            .expected = "a number"};
     TALUS_THEN(status, read_height_rows(&in, d));
     for (int k = 0; status == TALUS_OK && k < d->def.rows * d->def.columns; k++)
-        d->height[k] *= get_scale(shape);
+        d->height[k] *= d->scale;
     TALUS_RELEASE(text, path, in.value);
     return talus_json_error_at(json, status);
 }
@@ -177,16 +197,18 @@ static TalusVec3 choose_corner(TalusRng *rng, const TalusVec3 *corner, int count
     return best;
 }
 
-/* Makes a rock: a hull of points on an ellipsoid with random semi-axes. The shape's seed and `form` determine both. */
-static TalusStatus make_rock(const SceneShape *shape, int form, Draft *d)
+/* Makes a rock: a hull of points on an ellipsoid with random semi-axes. The seeds and `form` determine both. */
+static TalusStatus make_rock(const TalusScene *scene, const SceneShape *shape, int form, Draft *d)
 {
     int corners = shape->corners > 0 ? (int)shape->corners : 20;
     double spread = talus_json_get(shape->json, "spread") ? shape->spread : 0.3;
-    uint64_t seed = talus_json_get(shape->json, "seed") ? (uint64_t)shape->seed : 1;
+    uint64_t seed =
+        talus_scene_mix_seed(scene, talus_json_get(shape->json, "seed") ? shape->seed : 1);
     TalusRng rng = talus_rng_from_seed(seed * UINT64_C(0x726f636b) + (uint64_t)form);
     double axis[3];
     for (int k = 0; k < 3; k++)
-        axis[k] = shape->def.radius * (1.0 + spread * (2.0 * talus_rng_uniform(&rng) - 1.0));
+        axis[k] =
+            d->scale * shape->def.radius * (1.0 + spread * (2.0 * talus_rng_uniform(&rng) - 1.0));
     TALUS_TRY(TALUS_ALLOC(d->point, (size_t)corners, "corners of a rock"));
     for (int k = 0; k < corners; k++)
         d->point[k] = choose_corner(&rng, d->point, k);
@@ -201,11 +223,22 @@ static TalusStatus make_rock(const SceneShape *shape, int form, Draft *d)
 
 /* ---- definitions ---- */
 
-/* Makes the definition of a shape that is no compound; of a rock the form `form`. `radius` is that of a sphere. */
+/* Scales the members of a definition that are lengths, but no arrays. */
+static void scale_lengths(double scale, TalusShapeDef *def)
+{
+    def->half = talus_scale(scale, def->half);
+#define SCALE_LENGTH(member, name) def->member *= scale;
+    TALUS_SHAPE_LENGTHS(SCALE_LENGTH)
+#undef SCALE_LENGTH
+}
+
+/* Makes the definition of a shape that is no compound, in the form `form`. `radius` is that of a sphere. */
 static TalusStatus make_draft(const TalusScene *scene, const SceneShape *shape, double radius,
                               int form, Draft *d)
 {
+    TALUS_TRY(find_scale(shape, form, &d->scale));
     d->def = shape->def;
+    scale_lengths(d->scale, &d->def);
     d->def.kind = (TalusShapeKind)shape->kind;
     if (shape->kind == TALUS_SHAPE_SPHERE)
         d->def.radius = radius;
@@ -214,7 +247,7 @@ static TalusStatus make_draft(const TalusScene *scene, const SceneShape *shape, 
     TalusStatus status = TALUS_OK;
     int uses = shape->kind == SCENE_ROCK ? 0 : talus_shape_ops(d->def.kind)->uses;
     if (shape->kind == SCENE_ROCK)
-        status = make_rock(shape, form, d);
+        status = make_rock(scene, shape, form, d);
     else if (uses & TALUS_USES_HEIGHTS)
         status = shape->file ? read_heights_file(scene, shape, d) : copy_heights(shape, d);
     else if (shape->file)
@@ -225,11 +258,22 @@ static TalusStatus make_draft(const TalusScene *scene, const SceneShape *shape, 
     return status;
 }
 
-/* Makes the definition of a compound, with a draft for each part. */
-static TalusStatus make_compound_draft(const TalusScene *scene, const SceneShape *shape, Draft *d)
+/* Scales the definition of a part, whose arrays are the draft's own. */
+static void scale_part(double scale, Draft *d)
+{
+    scale_lengths(scale, &d->def);
+    TalusVec3 *vertex = d->point ? d->point : d->surface.vertex;
+    for (int k = 0; k < d->def.vertex_count; k++)
+        vertex[k] = talus_scale(scale, vertex[k]);
+}
+
+/* Makes the definition of a compound in the form `form`, with a draft for each part. */
+static TalusStatus make_compound_draft(const TalusScene *scene, const SceneShape *shape, int form,
+                                       Draft *d)
 {
     const ScenePart *parts = (const ScenePart *)shape->parts.items;
     size_t count = (size_t)shape->parts.count;
+    TALUS_TRY(find_scale(shape, form, &d->scale));
     d->def = (TalusShapeDef){.kind = TALUS_SHAPE_COMPOUND};
     TALUS_TRY(TALUS_ALLOC(d->part_draft, count, "compound"));
     d->def.part_count = (int)count;
@@ -239,17 +283,14 @@ static TalusStatus make_compound_draft(const TalusScene *scene, const SceneShape
         const SceneShape *part_shape;
         TALUS_TRY(talus_scene_resolve_shape(scene, parts[k].shape, &part_shape));
         TALUS_TRY(make_draft(scene, part_shape, part_shape->def.radius, 0, &d->part_draft[k]));
+        scale_part(d->scale, &d->part_draft[k]);
         d->part[k] =
-            (TalusShapePart){&d->part_draft[k].def, scene_vec3(parts[k].at), talus_quat_identity()};
+            (TalusShapePart){&d->part_draft[k].def, talus_scale(d->scale, scene_vec3(parts[k].at)),
+                             talus_quat_identity()};
         if (parts[k].orientation)
             d->part[k].orientation = talus_scene_make_rotation(parts[k].orientation);
     }
     return TALUS_OK;
-}
-
-int talus_scene_form_count(const SceneShape *shape)
-{
-    return shape->kind == SCENE_ROCK && shape->forms > 0 ? (int)shape->forms : 1;
 }
 
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
@@ -259,7 +300,7 @@ TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *sha
         Draft d = {0};
         int index;
         TalusStatus status = shape->kind == TALUS_SHAPE_COMPOUND
-                                 ? make_compound_draft(scene, shape, &d)
+                                 ? make_compound_draft(scene, shape, form, &d)
                                  : make_draft(scene, shape, radius, form, &d);
         TALUS_THEN(status,
                    talus_json_error_at(shape->json, talus_world_add_shape(world, &d.def, &index)));

@@ -6,6 +6,7 @@
 #include "io/scene/scene_copies.h"
 #include "io/scene/scene_joint.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -37,7 +38,7 @@ static const double speed_warning = 20.0;
 
 /* Sizes of buffers; EMITTER_TRIES: number of random positions in the box of an emitter at which a free one is
  * sought. */
-enum { NAME_BYTES = 160, LOCATION_BYTES = 1024, EMITTER_TRIES = 64 };
+enum { NAME_BYTES = 160, OWNER_BYTES = 32, LOCATION_BYTES = 1024, EMITTER_TRIES = 64 };
 
 /* ---- names of bodies ---- */
 
@@ -59,10 +60,22 @@ static const SceneBody *get_entry(const SceneStart *s, int entry)
     return (const SceneBody *)copy->bodies.items + entry % entries;
 }
 
-/* Returns the index in the file of the entry that a body comes from. */
-static int entry_in_file(const SceneStart *s, const TalusSurveyBody *body)
+/* True if the body comes from an earlier run, and so from no entry. */
+static bool is_from_run(const SceneStart *s, const TalusSurveyBody *body)
 {
-    return find_entry_index(s, body) % s->scene->bodies.count;
+    return body->who.pending < 0 && body->number <= s->created[0];
+}
+
+/* Writes where the scene has the entry that a body comes from: "bodies[2]", or "the earlier run". */
+static const char *write_owner(const SceneStart *s, const TalusSurveyBody *body,
+                               char text[OWNER_BYTES])
+{
+    if (is_from_run(s, body))
+        snprintf(text, OWNER_BYTES, "the earlier run");
+    else
+        snprintf(text, OWNER_BYTES, "bodies[%d]",
+                 find_entry_index(s, body) % s->scene->bodies.count);
+    return text;
 }
 
 /* Returns the index of a body among those of its entry, in the order of numbers or of batches. */
@@ -79,6 +92,11 @@ static int number_in_entry(const SceneStart *s, const TalusSurveyBody *body)
 /* Writes a body's shape, the name of its entry if given, and its number if the entry has several: sphere "grains" 17 */
 static void write_body_name(const SceneStart *s, const TalusSurveyBody *body, char text[NAME_BYTES])
 {
+    if (is_from_run(s, body)) {
+        snprintf(text, NAME_BYTES, "%s %llu", talus_shape_name(body->shape->def.kind),
+                 (unsigned long long)body->number);
+        return;
+    }
     int entry = find_entry_index(s, body);
     const SceneBody *given = get_entry(s, entry);
     char shown[TALUS_JSON_PRINTABLE_BYTES], number[24] = "", copy[24] = "";
@@ -91,10 +109,11 @@ static void write_body_name(const SceneStart *s, const TalusSurveyBody *body, ch
              given->name ? "\"" : "", number, copy);
 }
 
-/* Returns the JSON object of the entry that a body comes from, to locate messages. */
+/* Returns the JSON object of the entry that a body comes from, or of `from`, to locate messages. */
 static const TalusJson *entry_json(const SceneStart *s, const TalusSurveyBody *body)
 {
-    return get_entry(s, find_entry_index(s, body))->json;
+    return is_from_run(s, body) ? s->scene->from->json
+                                : get_entry(s, find_entry_index(s, body))->json;
 }
 
 static void warn_at(const TalusJson *json, const char *id, const char *format, ...)
@@ -131,7 +150,7 @@ static const char *size_words(const Overlap *o)
 /* Writes: sphere "grains" 17 at (0, 0, 1) overlaps plane "floor" of bodies[0] by 0.5 m, 10 times the radius 0.05 m */
 static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, size_t size)
 {
-    char a[NAME_BYTES], b[NAME_BYTES], when[48] = "", many[64] = "";
+    char a[NAME_BYTES], b[NAME_BYTES], owner[OWNER_BYTES], when[48] = "", many[64] = "";
     TalusVec3 x = o->a.position;
     bool mesh = o->b.shape->def.kind == TALUS_SHAPE_MESH;
     write_body_name(s, &o->a, a);
@@ -140,12 +159,11 @@ static void describe_overlap(const SceneStart *s, const Overlap *o, char *text, 
         snprintf(when, sizeof when, " when it arrives at t = %g s", o->time);
     if (o->pairs > 1)
         snprintf(many, sizeof many, "; %lld pairs overlap, this one most", (long long)o->pairs);
-    snprintf(
-        text, size,
-        "%s at (%.4g, %.4g, %.4g) overlaps %s of bodies[%d]%s by %.3g m, %.3g times the %s %.3g m%s%s",
-        a, x.x, x.y, x.z, b, entry_in_file(s, &o->b), when, o->depth, o->depth / o->size,
-        size_words(o), o->size, mesh && o->depth > o->size ? " (a closed mesh is solid)" : "",
-        many);
+    snprintf(text, size,
+             "%s at (%.4g, %.4g, %.4g) overlaps %s of %s%s by %.3g m, %.3g times the %s %.3g m%s%s",
+             a, x.x, x.y, x.z, b, write_owner(s, &o->b, owner), when, o->depth, o->depth / o->size,
+             size_words(o), o->size, mesh && o->depth > o->size ? " (a closed mesh is solid)" : "",
+             many);
 }
 
 /* Fails if depth / size of the overlap exceeds the scene's max_overlap and s->allow_overlap is not set. Otherwise warns
@@ -234,17 +252,16 @@ static void check_gravity(const SceneStart *s)
  * is above 1 m/s2 and at most gravity_warning. */
 static void check_sizes(const SceneStart *s, const TalusSurvey *v)
 {
-    char small[NAME_BYTES], large[NAME_BYTES];
+    char small[NAME_BYTES], large[NAME_BYTES], owner[OWNER_BYTES];
     double g = talus_norm(talus_world_gravity(s->world)),
            ratio = v->largest.radius / v->smallest.radius;
     write_body_name(s, &v->smallest, small);
     write_body_name(s, &v->largest, large);
     if (ratio > ratio_warning)
-        warn_at(
-            entry_json(s, &v->largest), "scene.sizes",
-            "%s has the radius %.3g m, %.3g times that of %s of bodies[%d], %.3g m; sizes are in m",
-            large, v->largest.radius, ratio, small, entry_in_file(s, &v->smallest),
-            v->smallest.radius);
+        warn_at(entry_json(s, &v->largest), "scene.sizes",
+                "%s has the radius %.3g m, %.3g times that of %s of %s, %.3g m; sizes are in m",
+                large, v->largest.radius, ratio, small, write_owner(s, &v->smallest, owner),
+                v->smallest.radius);
     else if (v->largest.radius > width_warning && g > 1.0 && g <= gravity_warning)
         warn_at(entry_json(s, &v->largest), "scene.sizes",
                 "%s has the radius %.3g m; sizes are in m", large, v->largest.radius);
@@ -253,7 +270,7 @@ static void check_sizes(const SceneStart *s, const TalusSurvey *v)
 /* Warns if masses differ by more than the factor mass_warning. */
 static void check_masses(const SceneStart *s, const TalusSurvey *v)
 {
-    char light[NAME_BYTES], heavy[NAME_BYTES];
+    char light[NAME_BYTES], heavy[NAME_BYTES], owner[OWNER_BYTES];
     double ratio = v->heaviest.mass / v->lightest.mass;
     if (!(ratio > mass_warning))
         return;
@@ -261,9 +278,10 @@ static void check_masses(const SceneStart *s, const TalusSurvey *v)
     write_body_name(s, &v->heaviest, heavy);
     warn_at(
         entry_json(s, &v->heaviest), "scene.masses",
-        "%s has %.3g kg, %.3g times as much as %s of bodies[%d], %.3g kg: contacts between such bodies take "
+        "%s has %.3g kg, %.3g times as much as %s of %s, %.3g kg: contacts between such bodies take "
         "many iterations",
-        heavy, v->heaviest.mass, ratio, light, entry_in_file(s, &v->lightest), v->lightest.mass);
+        heavy, v->heaviest.mass, ratio, light, write_owner(s, &v->lightest, owner),
+        v->lightest.mass);
 }
 
 /* True if a density is improbable. Densities up to 1 are accepted, since 1 is common where units do not matter. */
@@ -364,7 +382,7 @@ static TalusStatus check_strays(const SceneStart *s)
     TalusVec3 x = strays.first.position;
     write_body_name(s, &strays.first, name);
     if (strays.count > 1)
-        snprintf(more, sizeof more, "; so do %d bodies in all", strays.count);
+        snprintf(more, sizeof more, "; so do %" PRId64 " bodies in all", strays.count);
     warn_at(entry_json(s, &strays.first), "scene.outside", "%s at (%.4g, %.4g, %.4g) starts %s%s",
             name, x.x, x.y, x.z,
             strays.held ? "beside the fixed bodies that almost all others start between"
@@ -374,10 +392,8 @@ static TalusStatus check_strays(const SceneStart *s)
 }
 
 /* Warns if what an emitter emits would fall for ever, or if fixed bodies fill its box. */
-static TalusStatus check_emitter(const SceneStart *s, int i)
+static TalusStatus check_emitter(const SceneStart *s, const TalusEmitter *e, const TalusJson *json)
 {
-    const TalusEmitter *e = &s->world->sources.emitter[i];
-    const TalusJson *json = ((const SceneEmitter *)s->scene->emitters.items)[i].json;
     int free;
     if (talus_box_is_stray(s->world, e->def.lo, e->def.hi))
         warn_at(json, "scene.emitter",
@@ -388,6 +404,19 @@ static TalusStatus check_emitter(const SceneStart *s, int i)
         warn_at(json, "scene.emitter-room",
                 "fixed bodies leave no place in its box: of %d random ones none is free",
                 EMITTER_TRIES);
+    return TALUS_OK;
+}
+
+/* Checks the emitters of copy 0; the world has one for each species of an emitter of the scene. */
+static TalusStatus check_emitters(const SceneStart *s)
+{
+    const SceneEmitter *emitters = (const SceneEmitter *)s->scene->emitters.items;
+    const TalusEmitter *e = s->world->sources.emitter;
+    for (int i = 0; i < s->scene->emitters.count; i++) {
+        const int species = emitters[i].species.count;
+        for (int k = 0; k < (species > 0 ? species : 1); k++)
+            TALUS_TRY(check_emitter(s, e++, emitters[i].json));
+    }
     return TALUS_OK;
 }
 
@@ -438,7 +467,5 @@ TalusStatus talus_scene_check_start(const SceneStart *s)
     }
     TALUS_TRY(check_strays(s));
     TALUS_TRY(check_joints(s));
-    for (int i = 0; i < s->scene->emitters.count; i++)
-        TALUS_TRY(check_emitter(s, i));
-    return TALUS_OK;
+    return check_emitters(s);
 }

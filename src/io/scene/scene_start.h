@@ -5,8 +5,9 @@
 #include "io/scene/scene.h"
 #include "world/source/survey.h"
 
-/* A new world, in which no body has been removed, and which of its bodies come from which entry of `bodies`. Entries of the scene's copies follow each other:
- * entry i of copy k has the index k entries + i. */
+/* A new world, in which no body of the scene has been removed, and which of its bodies come from which entry of `bodies`.
+ * Bodies up to the number created[0] come from an earlier run. Entries of the scene's copies follow each other: entry i of copy k
+ * has the index k entries + i. */
 typedef struct SceneStart {
     const TalusScene *scene;
     TalusWorld *world;

@@ -1,5 +1,5 @@
-/* io/scene/scene_table.c - the scene format, key by key (joints: scene_joint.c), and queries of this table. */
-#include "io/scene/scene_joint.h"
+/* io/scene/scene_table.c - the scene format, key by key (joints: scene_joint.c, servos: scene_servo.c), and queries of this table. */
+#include "io/scene/scene_servo.h"
 #include "io/scene/scene_types.h"
 
 #include "base/param.h"
@@ -13,6 +13,7 @@
 #define LARGEST TALUS_SCENE_LARGEST
 
 static const SceneType fraction = {.kind = SCENE_REAL, .min = 0, .max = 1};
+static const SceneType part_of_one = {.kind = SCENE_REAL, .min = 0, .max = 1, .above = true};
 static const SceneType elastic_share = {
     .kind = SCENE_REAL, .min = 0, .max = TALUS_ELASTIC_OVERLAP_MAX, .above = true};
 static const SceneType counter = {.kind = SCENE_INT, .min = 1, .max = LARGEST};
@@ -35,8 +36,11 @@ static const SceneType cells = {
 static const SceneType quaternion = {.kind = SCENE_REALS, .length = 4};
 static const SceneType interval = {.kind = SCENE_REALS, .length = 2};
 static const SceneType point2 = {.kind = SCENE_REALS, .length = 2};
+static const SceneType timed = {.kind = SCENE_REALS, .length = 4};
+static const SceneType timed_list = {.kind = SCENE_LIST, .item = &timed, .min_count = 2};
 static const SceneType points = {
     .kind = SCENE_LIST, .item = &vector, .min_count = 1, .or_one = true};
+static const SceneType sieve = {.kind = SCENE_LIST, .item = &point2, .min_count = 2};
 static const SceneType profile = {.kind = SCENE_LIST, .item = &point2, .min_count = 2};
 static const SceneType corners = {.kind = SCENE_LIST, .item = &vector, .min_count = 4};
 static const SceneType reals = {.kind = SCENE_LIST, .item = &any_real, .min_count = 2};
@@ -55,6 +59,9 @@ static const char *const misses[] = {"continue", "stop", "halve", NULL};
 static const char *const defaults_names[] = {"exact", "relaxed", NULL};
 static const char *const laws[] = {"ccp", "fixed", "coulomb", NULL};
 static const char *const axes[] = {"x", "y", "z", NULL};
+static const char *const size_kinds[] = {"uniform", "normal",        "lognormal", "weibull",
+                                         "sieve",   "rosin-rammler", NULL};
+static const char *const shares[] = {"number", "mass", NULL};
 
 static const SceneType shape_kind = {.kind = SCENE_CHOICE, .choices = shape_kinds};
 static const SceneType norm = {.kind = SCENE_CHOICE, .choices = norms};
@@ -62,6 +69,8 @@ static const SceneType miss = {.kind = SCENE_CHOICE, .choices = misses};
 static const SceneType defaults = {.kind = SCENE_CHOICE, .choices = defaults_names};
 static const SceneType law = {.kind = SCENE_CHOICE, .choices = laws};
 static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
+static const SceneType size_kind = {.kind = SCENE_CHOICE, .choices = size_kinds};
+static const SceneType share = {.kind = SCENE_CHOICE, .choices = shares};
 
 #define BIT(kind) (1u << TALUS_SHAPE_##kind)
 INIT(init_scene, TalusScene, talus_world_def_default())
@@ -69,6 +78,7 @@ INIT(init_material, SceneMaterial, talus_material_def_default())
 INIT(init_pair, ScenePair, talus_pair_def_default())
 INIT(init_drive, SceneDrive, talus_drive_def_default())
 INIT(init_emitter, SceneEmitter, talus_emitter_def_default())
+INIT(init_size, SceneSize, talus_size_def_default())
 
 /* ---- objects ---- */
 
@@ -123,10 +133,45 @@ static const SceneField pair_fields[] = {
 OBJECT(pair, "pair", .init = init_pair);
 #undef STRUCT
 
+#define SIZE(kind) (1u << TALUS_SIZES_##kind)
+#define SIZE_ROSIN_RAMMLER (1u << SCENE_ROSIN_RAMMLER)
+
+#define STRUCT SceneSize
+static const SceneField size_fields[] = {
+    {"kind", &size_kind, AT(kind), .preset = "\"uniform\"",
+     .help =
+         "of distribution; all but uniform and sieve are cut off at `min` and `max`, by default "
+         "where a thousandth is smaller or larger"},
+    {"by", &share, AT(by),
+     .help =
+         "what is distributed over size; default mass for sieve and rosin-rammler, else number"},
+    {"mean", &positive, AT(def.mean),
+     .help = "middle of a uniform range; mean of a normal distribution"},
+    {"spread", &fraction, AT(spread), .needs = "mean",
+     .help = "half width of the range over the mean, below 1; default 0"},
+    {"median", &positive, AT(def.median), .only = SIZE(LOGNORMAL), .needed = SIZE(LOGNORMAL),
+     .help = "of which half is smaller"},
+    {"deviation", &positive, AT(def.deviation), .only = SIZE(NORMAL) | SIZE(LOGNORMAL),
+     .needed = SIZE(NORMAL) | SIZE(LOGNORMAL),
+     .help = "standard deviation, of a lognormal distribution that of ln(size)"},
+    {"scale", &positive, AT(def.scale), .only = SIZE(WEIBULL) | SIZE_ROSIN_RAMMLER,
+     .needed = SIZE(WEIBULL) | SIZE_ROSIN_RAMMLER, .help = "of which 63.2 % is smaller"},
+    {"exponent", &positive, AT(def.exponent), .only = SIZE(WEIBULL) | SIZE_ROSIN_RAMMLER,
+     .needed = SIZE(WEIBULL) | SIZE_ROSIN_RAMMLER,
+     .help = "n in exp(-(size/scale)^n), the share that is larger"},
+    {"sieve", &sieve, AT(sieve), .only = SIZE(SIEVE), .needed = SIZE(SIEVE),
+     .help = "points [size, share that is smaller], ascending, shares from 0 to 1"},
+    {"min", &positive, AT(def.min), .help = "smallest"},
+    {"max", &positive, AT(def.max), .help = "largest"},
+};
+OBJECT(size, "size", .init = init_size, .selector = "kind", .shorthand = "mean");
+#undef STRUCT
+
 static const SceneType parts;
 
 #define BIT_ROCK (1u << SCENE_ROCK)
 #define ROUND (BIT(CYLINDER) | BIT(CAPSULE) | BIT(CONE))
+#define SOLID (ROUND | BIT(BOX) | BIT(ELLIPSOID) | BIT(HULL) | BIT(COMPOUND) | BIT_ROCK)
 
 #define STRUCT SceneShape
 static const SceneField shape_fields[] = {
@@ -154,8 +199,9 @@ static const SceneField shape_fields[] = {
      .one_of = "?source",
      .help =
          "beside the scene: an STL or OBJ file of a hull or mesh; a text file of a field, a row a line"},
-    {"scale", &positive, AT(scale), .only = BIT(HULL) | BIT(MESH) | BIT(FIELD),
-     .help = "of coordinates, of a field's heights; default 1"},
+    {"scale", &size, AT(scale), .only = SOLID | BIT(MESH) | BIT(FIELD),
+     .help =
+         "of all lengths, of a field of its heights; default 1; a distribution gives bodies different sizes"},
     {"spacing", &positive, AT(def.spacing), .only = BIT(FIELD), .needed = BIT(FIELD),
      .help = "between neighbouring heights of a field, centred on the origin"},
     {"corners", &corner_count, AT(corners), .only = BIT_ROCK,
@@ -163,22 +209,13 @@ static const SceneField shape_fields[] = {
     {"spread", &fraction, AT(spread), .only = BIT_ROCK,
      .help =
          "of a rock: its three semi-axes differ from the radius by up to this share; default 0.3"},
-    {"forms", &form_count, AT(forms), .only = BIT_ROCK,
-     .help = "different rocks, of which each body has one at random; default 1"},
+    {"forms", &form_count, AT(forms), .only = SOLID,
+     .help =
+         "different rocks, and sizes of `scale`, of which each body has one at random; default 1, of a "
+         "distribution of scales 16"},
     {"seed", &natural, AT(seed), .only = BIT_ROCK, .help = "of a rock's forms; default 1"},
 };
 OBJECT(shape, "shape", .selector = "kind", .shorthand = "name");
-#undef STRUCT
-
-#define STRUCT SceneSize
-static const SceneField size_fields[] = {
-    {"mean", &positive, AT(mean), .one_of = "size", .help = "middle of the range"},
-    {"spread", &fraction, AT(spread), .needs = "mean",
-     .help = "half width of the range over the mean, below 1; default 0"},
-    {"min", &positive, AT(min), .one_of = "size", .needs = "max", .help = "smallest"},
-    {"max", &positive, AT(max), .needs = "min", .help = "largest; sizes are uniform between"},
-};
-OBJECT(size, "size", .shorthand = "mean");
 #undef STRUCT
 
 #define STRUCT SceneOrientation
@@ -203,6 +240,21 @@ static const SceneField part_fields[] = {
 };
 OBJECT(part, "part", .shorthand = NULL);
 static const SceneType parts = {.kind = SCENE_LIST, .item = &part, .min_count = 1};
+#undef STRUCT
+
+#define STRUCT SceneSpecies
+static const SceneField species_fields[] = {
+    {"fraction", &part_of_one, AT(fraction), .required = true,
+     .help = "of the bodies, by mass or number; all fractions add up to 1"},
+    {"shape", &shape, AT(shape), .preset = "{\"kind\": \"sphere\"}",
+     .help = "a name of `shapes`, or a shape; of an emitter a sphere"},
+    {"radius", &size, AT(radius), .help = "of spheres: a number or a distribution"},
+    {"material", &text, AT(material), .help = "default the entry's"},
+    {"density", &positive, AT(density), .help = "kg/m3; default the entry's or the material's"},
+    {"tag", &small_integer, AT(tag), .help = "default the entry's"},
+};
+OBJECT(species, "species", .shorthand = NULL);
+static const SceneType species_list = {.kind = SCENE_LIST, .item = &species, .min_count = 1};
 #undef STRUCT
 
 #define STRUCT SceneLattice
@@ -281,6 +333,13 @@ OBJECT(apart, "apart", .shorthand = NULL);
 #define STRUCT SceneDrive
 static const SceneField drive_fields[] = {
     {"velocity", &vector, AT(def.velocity), .preset = "[0, 0, 0]", .help = "m/s"},
+    {"acceleration", &vector, AT(def.acceleration), .preset = "[0, 0, 0]",
+     .help = "m/s2, by which the velocity grows from the start on"},
+    {"displacements", &timed_list, AT(displacements), .one_of = "?table",
+     .help = "rows [time, x, y, z], s and m from where the body is placed, ascending, linear in "
+             "between; beside the velocity, whatever start and stop"},
+    {"velocities", &timed_list, AT(velocities), .one_of = "?table",
+     .help = "rows [time, x, y, z], s and m/s, the same; 0 before the first and after the last"},
     {"amplitude", &vector, AT(def.amplitude), .preset = "[0, 0, 0]",
      .help = "m, of a sine beside the velocity"},
     {"frequency", &not_negative, AT(def.frequency), .preset = "0", .help = "of the sine, 1/s"},
@@ -288,6 +347,8 @@ static const SceneField drive_fields[] = {
      .help = "of the sine at the start, in turns; the body starts where it is placed"},
     {"spin", &vector, AT(def.spin), .preset = "[0, 0, 0]",
      .help = "rad/s, angular velocity about an axis of constant direction through `point`"},
+    {"spin_acceleration", &vector, AT(def.spin_acceleration), .preset = "[0, 0, 0]",
+     .help = "rad/s2, along the axis of `spin`, by which the spin grows from the start on"},
     {"point", &vector, AT(def.point),
      .help = "m, where the axis of `spin` is at the start; default the body's centre"},
     {"start", &not_negative, AT(def.start), .preset = "0", .help = "s"},
@@ -295,6 +356,7 @@ static const SceneField drive_fields[] = {
 };
 OBJECT(drive, "drive", .init = init_drive);
 #undef STRUCT
+static const SceneType drives = {.kind = SCENE_LIST, .item = &drive, .min_count = 1};
 
 #define STRUCT SceneBody
 static const SceneField body_fields[] = {
@@ -303,12 +365,21 @@ static const SceneField body_fields[] = {
      .help = "a name of `shapes`, or a shape"},
     {"shapes", &names, AT(shapes), .one_of = "?form",
      .help = "names of `shapes`, of which each body has one at random"},
-    {"radius", &size, AT(radius), .help = "of spheres: a number or a range"},
+    {"species", &species_list, AT(species), .one_of = "?form",
+     .help = "sorts of bodies, of which each body is one at random, by their fractions"},
+    {"by", &share, AT(by), .preset = "\"mass\"",
+     .help = "what the fractions of `species` are fractions of"},
+    {"radius", &size, AT(radius), .help = "of spheres: a number or a distribution"},
     {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
     {"density", &positive, AT(density), .one_of = "?weight",
      .help = "kg/m3; default the material's"},
     {"mass", &positive, AT(mass), .one_of = "?weight", .help = "kg, of each body"},
-    {"drive", &drive, AT(drive), .help = "how a fixed body moves, whatever it meets"},
+    {"drive", &drive, AT(drive), .one_of = "?motion",
+     .help = "how a fixed body moves, whatever it meets"},
+    {"drives", &drives, AT(drives), .one_of = "?motion",
+     .help = "several motions, of which each moves what the ones before it have moved"},
+    {"servo", &talus_scene_servo, AT(servo),
+     .help = "pushes a free body along an axis: docs/how-to/load.md"},
     {"force", &vector, AT(force), .preset = "[0, 0, 0]",
      .help = "N, on each body through its centre, world frame"},
     {"torque", &vector, AT(torque), .preset = "[0, 0, 0]", .help = "N m, the same"},
@@ -326,6 +397,10 @@ static const SceneField body_fields[] = {
     {"count", &counter, AT(count),
      .help =
          "how many bodies; default all places of a lattice, of layers with `repeat`, of a file"},
+    {"avoid", &flag, AT(avoid), .preset = "false",
+     .help =
+         "true: places that overlap bodies which are there, of entries before or of `from`, are left out; "
+         "bodies of a fill go elsewhere"},
     {"seed", &natural, AT(seed), .preset = "1", .help = "of jitter, fill, sizes, forms and turns"},
     {"velocity", &vector, AT(velocity), .preset = "[0, 0, 0]", .help = "m/s"},
     {"spin", &vector, AT(spin), .preset = "[0, 0, 0]",
@@ -346,7 +421,11 @@ static const SceneField emitter_fields[] = {
     {"hi", &vector, AT(def.hi), .required = true, .help = "opposite corner"},
     {"rate", &positive, AT(def.rate), .required = true, .help = "bodies per second"},
     {"count", &counter, AT(def.count), .required = true, .help = "bodies in all"},
-    {"radius", &size, AT(radius), .required = true, .help = "a number or a range"},
+    {"radius", &size, AT(radius), .one_of = "sizes", .help = "a number or a distribution"},
+    {"species", &species_list, AT(species), .one_of = "sizes",
+     .help = "sorts of spheres, each emitted at its part of the rate"},
+    {"by", &share, AT(by), .preset = "\"mass\"",
+     .help = "what the fractions of `species` are fractions of"},
     {"start", &not_negative, AT(def.start), .preset = "0", .help = "s"},
     {"velocity", &vector, AT(def.velocity), .preset = "[0, 0, 0]", .help = "m/s"},
     {"material", &text, AT(material), .help = "a name of `materials`; default the first of them"},
@@ -406,6 +485,19 @@ static const SceneField copies_fields[] = {
 OBJECT(copies, "copies", .shorthand = "count");
 #undef STRUCT
 
+#define STRUCT SceneFrom
+static const SceneField from_fields[] = {
+    {"run", &text, AT(run), .required = true,
+     .help =
+         "directory of the run, beside the scene; DIR@TIME: its newest checkpoint at or before that time"},
+    {"time", &not_negative, AT(time),
+     .help = "s, the same as @TIME; default the newest checkpoint"},
+    {"fixed", &flag, AT(fixed), .preset = "true",
+     .help = "false: walls and other fixed or driven bodies stay behind"},
+};
+OBJECT(from, "from", .shorthand = "run");
+#undef STRUCT
+
 /* `params` must be first: keys are read in the order of this table, and expressions of later keys use the
  * parameters. */
 #define STRUCT TalusScene
@@ -419,6 +511,13 @@ static const SceneField scene_fields[] = {
     {"$schema", &text, AT(schema), .help = "for editors: \"schema.json\""},
     {"title", &text, AT(title), .preset = "\"\"", .help = "one line"},
     {"description", &text, AT(description), .preset = "\"\"", .help = "what to look at"},
+    {"from", &from, AT(from),
+     .help =
+         "an earlier run with whose bodies the scene begins, at time 0; those of `bodies` are added"},
+    {"seed", &natural, AT(seed), .preset = "0",
+     .help =
+         "shifts every random choice of the scene, beside the seeds of its parts: another sample of the "
+         "same; 0: no shift"},
     {"gravity", &acceleration, AT(def.gravity), .preset = "[0, 0, -9.81]", .help = "m/s2"},
     {"step", &positive, AT(def.step), .preset = "0.005", .help = "h, s"},
     {"until", &not_negative, AT(until), .preset = "10",

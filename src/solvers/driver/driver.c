@@ -330,7 +330,7 @@ static TalusStatus run_gathered(TalusSolve *solve, TalusSolver *s, int limit)
 static TalusStatus run_stage(TalusSolve *solve, TalusSolver *s, int limit)
 {
     TALUS_TRY(begin_stage(solve, s));
-    if (talus_solver_gathers(s, solve->problem))
+    if (talus_solver_gathers(s, solve->problem, solve->wanted))
         return run_gathered(solve, s, limit);
     TALUS_TRY(upload_problem(solve));
     set_stage_options(solve, limit);
@@ -446,7 +446,7 @@ TalusStatus talus_solver_solve(TalusSolver *s, TalusProblem *problem,
     problem->has_certificate = false;
     problem->scratch.velocity_of = NULL;
     TALUS_TRY(check_options(options, problem));
-    if (talus_solver_gathers(s, problem))
+    if (talus_solver_gathers(s, problem, options))
         return talus_solver_solve_gathered(s, problem, options, info, talus_solver_solve);
     talus_solver_set_backend(s, problem->backend);
     const bool planned = s->type->plan != NULL;

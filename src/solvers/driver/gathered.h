@@ -4,9 +4,11 @@
 
 #include "solvers/driver/session.h"
 
-/* True if the problem is a rank's part and the solver needs the whole: rank 0 then solves that. False for a solver that
- * works through products alone or sweeps by colours, which joints are not made for, and for one that plans stages of other solvers. */
-bool talus_solver_gathers(const TalusSolver *solver, const TalusProblem *problem);
+/* True if the problem is a rank's part and rank 0 has to solve the whole: if the solver needs that, or if the problem is so
+ * small that one rank's backend would do its runs in another way (TalusBackend.gathered_blocks). False for a solver that
+ * plans stages of others. Called by all ranks, which get the same answer. */
+bool talus_solver_gathers(const TalusSolver *solver, const TalusProblem *problem,
+                          const TalusSolveOptions *options);
 
 /* talus_solver_solve, which calls this file. */
 typedef TalusStatus TalusSolveFn(TalusSolver *solver, TalusProblem *problem,

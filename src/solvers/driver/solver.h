@@ -44,6 +44,8 @@ typedef struct TalusSolverType {
     /* True if the solver accesses the operator only through products, residuals and block sets. Free joints of a
      * matrix-free problem are then eliminated (problem/eliminate.h), unless the options have keep_joints. */
     bool through_products;
+    /* True if iterations are runs of the backend (TalusRunOps.accelerate, .jacobi). */
+    bool in_runs;
     const TalusParam *params; /* [param_count]: table of the parameters; NULL: none */
     int param_count;
     size_t param_size;      /* bytes of the parameter struct */

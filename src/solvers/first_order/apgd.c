@@ -241,6 +241,7 @@ const TalusSolverType talus_solver_apgd = {
     .reference = "Nesterov 1983; O'Donoghue and Candes 2015 for the restart; Mazhar et al. 2015",
     .takes = TALUS_TAKES_ALL,
     .through_products = true,
+    .in_runs = true,
     TALUS_PARAMS(params, Params),
     .state_size = sizeof(TalusNormState),
     .work_size = sizeof(Work),

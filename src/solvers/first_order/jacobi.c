@@ -46,6 +46,7 @@ const TalusSolverType talus_solver_jacobi = {
     .reference = "heyn-2012 Eq. (12), negrut-2009 Eq. (15)",
     .takes = TALUS_TAKES_CONVEX,
     .through_products = true,
+    .in_runs = true,
     TALUS_PARAMS(params, Params),
     .solve = solve_jacobi,
 };

@@ -61,16 +61,16 @@ static bool is_dynamic(const TalusWorld *world, TalusBodyId id)
     return slot >= 0 && talus_slot_is_dynamic(&world->bodies, slot);
 }
 
-/* Refuses bodies that do not exist, are the same or cannot move. */
+/* Refuses bodies that do not exist, are the same, cannot move or cannot be those of its servo. */
 static TalusStatus check_bodies(const TalusWorld *world, const char *name, const TalusJointDef *def)
 {
-    TALUS_TRY(check_body(world, name, def->a));
-    TALUS_TRY(check_body(world, name, def->b));
+    for (int k = 0; k < TALUS_JOINT_BODIES; k++)
+        TALUS_TRY(check_body(world, name, talus_joint_body(def, k)));
     if (def->a.number != 0 && def->a.number == def->b.number)
         return talus_reject("joint \"%s\": both bodies are body %" PRIu64, name, def->a.number);
     if (!is_dynamic(world, def->a) && !is_dynamic(world, def->b))
         return talus_reject("joint \"%s\": neither body can move; one of them must", name);
-    return TALUS_OK;
+    return talus_joint_check_servo(world, name, def);
 }
 
 /* Refuses points that are not finite, and axes that are no directions or, of a universal joint, not normal. */
@@ -263,8 +263,8 @@ static TalusStatus exclude_bodies(TalusWorld *world, const TalusJointDef *def)
 /* On several ranks: gets copies of all bodies that check_def and attach_to_bodies look at. */
 static TalusStatus fetch_bodies_of(TalusWorld *world, const TalusJointDef *def)
 {
-    const TalusBodyId both[2] = {def ? def->a : (TalusBodyId){0}, def ? def->b : (TalusBodyId){0}};
-    return talus_joints_fetch_bodies(world, both);
+    const TalusJointDef none = {0};
+    return talus_joints_fetch_bodies(world, def ? def : &none);
 }
 
 /* Wakes a body; 0: the fixed world. All ranks call this together. */
@@ -435,7 +435,11 @@ TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const Talu
 {
     TalusJoint *joint = NULL;
     TALUS_TRY(find_joint(world, id, &joint));
-    TALUS_TRY(check_motor(joint->def.name, joint->def.kind, motor));
+    TalusJointDef def = joint->def;
+    def.motor = *motor;
+    TALUS_TRY(check_motor(def.name, def.kind, motor));
+    TALUS_TRY(fetch_bodies_of(world, &def));
+    TALUS_TRY(check_bodies(world, def.name, &def));
     joint->def.motor = *motor;
     joint->motor_since = talus_time(world);
     return TALUS_OK;

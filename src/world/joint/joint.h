@@ -10,7 +10,10 @@
  *     axle   two rows: the mover's point is on an axis of the base
  *     rod    one row, along the normal n: for distances, motors and springs. Also for rotations, by points that are
  *            offset by a vector r from the joint's points: with the relative spin w, (w x r).n = w.(r x n)
- * Limits are further blocks, contacts without friction. */
+ * Limits are further blocks, contacts without friction.
+ *
+ * A servo, a motor whose force is a stress over the current area, reads the poses of up to four walls as well. They are
+ * bodies of the joint like its two own: it does not outlive them, and has copies of them on other ranks. */
 #ifndef TALUS_WORLD_JOINT_JOINT_H
 #define TALUS_WORLD_JOINT_JOINT_H
 
@@ -29,6 +32,9 @@ enum {
     TALUS_PART_UPPER,
     TALUS_JOINT_PARTS
 };
+
+/* Bodies of a joint: a, b, then the walls of a servo. */
+enum { TALUS_JOINT_BODIES = 6 };
 
 /* State of a joint from which the next step starts. */
 typedef struct TalusJointWarmStart {
@@ -104,7 +110,7 @@ typedef struct TalusJoints {
     TalusJointBlock *block;
     int bounded, free;
     bool any_compliance;   /* true if some block has compliance */
-    bool any_torque_motor; /* true if some joint that is alive has a torque motor */
+    bool any_torque_motor; /* true if some joint that is alive has a torque motor or a servo */
 
     TalusJointWarmStart *warm_start_backup; /* [count]: warm_start at the snapshot */
     struct TalusProjection *projection;
@@ -112,13 +118,31 @@ typedef struct TalusJoints {
     TalusJointExchange exchange;
 } TalusJoints;
 
-/* True if the joint is alive: each of its two bodies exists or is the fixed world. On several ranks bodies are found
+/* Returns body k of a joint, of TALUS_JOINT_BODIES; number 0: the fixed world, or no wall. */
+static inline TalusBodyId talus_joint_body(const TalusJointDef *def, int k)
+{
+    return k == 0 ? def->a : k == 1 ? def->b : def->motor.between[k / 2 - 1][k % 2];
+}
+
+/* True if the body is one of the joint's. */
+static inline bool talus_joint_has_body(const TalusJointDef *def, TalusBodyId id)
+{
+    bool found = false;
+    for (int k = 0; k < TALUS_JOINT_BODIES; k++)
+        found = found || talus_joint_body(def, k).number == id.number;
+    return found;
+}
+
+/* True if the joint is alive: each of its bodies exists or is the fixed world. On several ranks bodies are found
  * within a step, and after talus_joints_fetch_bodies. */
 static inline bool talus_joint_lives(const TalusWorld *world, const TalusJoint *joint)
 {
-    TalusBodyId a = joint->def.a, b = joint->def.b;
-    return !joint->removed && (a.number == 0 || talus_ranks_slot_near(world, a) >= 0) &&
-           (b.number == 0 || talus_ranks_slot_near(world, b) >= 0);
+    bool lives = !joint->removed;
+    for (int k = 0; k < TALUS_JOINT_BODIES && lives; k++) {
+        const TalusBodyId id = talus_joint_body(&joint->def, k);
+        lives = id.number == 0 || talus_ranks_slot_near(world, id) >= 0;
+    }
+    return lives;
 }
 
 /* ---- joint.c ---- */
@@ -169,13 +193,23 @@ TalusVec3 talus_unit_normal(TalusVec3 axis);
  * series, without libm. */
 double talus_angle(double sine, double cosine);
 
+/* ---- joint_servo.c ---- */
+/* Refuses a servo whose numbers, joint, bodies or walls are not valid; other motors pass. */
+TalusStatus talus_joint_check_servo(const TalusWorld *world, const char *name,
+                                    const TalusJointDef *def);
+/* Returns the force of a servo whose motor has this target: a stress times the current area, or the force itself. */
+double talus_joint_servo_force(const TalusWorld *world, const TalusJoint *joint, double target);
+/* Returns the force along the axis that balances the weight of body a. */
+double talus_joint_counterweight(const TalusWorld *world, const TalusJoint *joint,
+                                 const TalusJointPose *pose);
+
 /* ---- joint_build.c: the blocks of a step ---- */
 /* Makes the blocks of all joints, TalusJoints.block, for a part of the step of length h. */
 TalusStatus talus_joints_make_blocks(TalusWorld *world, double h);
 /* Writes the blocks into exchange.problem. Initial impulses are those of the last step times `ratio`, cut to the
  * blocks' bounds. */
 void talus_joints_fill_problem(TalusWorld *world, double ratio);
-/* Writes the changes of free velocities that torque motors cause within h, at most two per joint; returns their
+/* Writes the changes of free velocities that torque motors and servos cause within h, at most two per joint; returns their
  * number. */
 int talus_joints_motor_changes(TalusWorld *world, double h, TalusMotorChange *out);
 /* Copies the solved impulses of all blocks from exchange.problem to warm_start of their joints; the impulses of parts
@@ -199,9 +233,9 @@ void talus_projection_destroy(struct TalusProjection *projection);
 /* ---- joint_ranks.c: a world on several ranks; a whole world has all bodies, and these do nothing ---- */
 /* Sets jointed[slot] to 1 for this rank's bodies that have joints. */
 void talus_joints_mark_own(const TalusWorld *world, uint8_t *jointed);
-/* Between steps: gets copies of the jointed bodies of other ranks; only != NULL: of these two bodies in place of them. All
- * ranks call this together. */
-TalusStatus talus_joints_fetch_bodies(TalusWorld *world, const TalusBodyId only[2]);
+/* Between steps: gets copies of the jointed bodies of other ranks; only != NULL: of the bodies of this joint in place of
+ * them. All ranks call this together. */
+TalusStatus talus_joints_fetch_bodies(TalusWorld *world, const TalusJointDef *only);
 /* After bodies have moved: renews poses and velocities of the copies of jointed bodies in the halo. */
 TalusStatus talus_joints_renew_copies(TalusWorld *world);
 

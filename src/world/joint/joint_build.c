@@ -4,6 +4,7 @@
  * angles times the row's lever; max_effort is divided by the lever, stiffness and damping by its square:
  *     held            u = 0
  *     speed motor     u = speed, |gamma| <= max_effort h
+ *     servo           u = max_speed in the direction of the force F, |gamma| <= |F| h
  *     position motor  y + h u = target, |gamma| <= max_effort h; or, with stiffness k and damping c, the force
  *                     k (target - y - h u) + c (rate - u) at the end of the step
  *     spring          -(k (y + h u - rest) + c u), likewise
@@ -11,7 +12,8 @@
  * With E = 1/(h (h k + c)) motors and springs with k and c are u + E gamma + b = 0, b = (k (y - target) - c rate)/
  * (h k + c).
  *
- * A torque motor has no row: its impulse is added to the free velocities. */
+ * A torque motor has no row: its impulse is added to the free velocities, as is a servo's against the weight. So a servo's
+ * force is exact wherever its row does not hold the speed, and needs no gain. */
 #include "engine/body.h"
 #include "engine/contact_terms.h"
 #include "world/state.h"
@@ -59,11 +61,28 @@ static double motor_target(const TalusJoint *joint, double time)
                : 0.0;
 }
 
-/* Appends the block of a speed or position motor, if the joint has one. */
+/* True for motors that have a block. */
+static bool has_block(const TalusMotorDef *motor)
+{
+    return motor->kind == TALUS_MOTOR_SPEED || motor->kind == TALUS_MOTOR_POSITION ||
+           motor->kind == TALUS_MOTOR_SERVO;
+}
+
+/* Returns the largest |effort| of the motor's block at a time; of a servo its force. */
+static double block_effort(const TalusWorld *world, const TalusJoint *joint, double time)
+{
+    const TalusMotorDef *motor = &joint->def.motor;
+    if (motor->kind != TALUS_MOTOR_SERVO)
+        return motor->max_effort;
+    double force = talus_joint_servo_force(world, joint, motor_target(joint, time));
+    return fmin(fabs(force), fmin(motor->max_effort, DBL_MAX));
+}
+
+/* Appends the block of a motor that has one. */
 static void append_motor(BlockWriter *c, const TalusJointPose *pose)
 {
     const TalusMotorDef *motor = &c->joint->def.motor;
-    if (motor->kind != TALUS_MOTOR_SPEED && motor->kind != TALUS_MOTOR_POSITION)
+    if (!has_block(motor))
         return;
     TalusJointBlock block = talus_joint_coordinate_block(c->joint, pose);
     double lever = block.lever, square = lever * lever;
@@ -71,12 +90,15 @@ static void append_motor(BlockWriter *c, const TalusJointPose *pose)
     double target = lever * motor_target(c->joint, end);
     double rate = end > motor->start ? lever * motor->rate : 0.0;
     double y = lever * pose->coordinate;
-    block.max_impulse = motor->max_effort * c->h / lever;
+    double max_effort = block_effort(c->world, c->joint, end);
+    block.max_impulse = max_effort * c->h / lever;
     /* count_bounded counts this block as bounded: a product that overflows must not become INFINITY, no bound */
-    if (isfinite(motor->max_effort))
+    if (isfinite(max_effort))
         block.max_impulse = fmin(block.max_impulse, DBL_MAX);
     if (motor->kind == TALUS_MOTOR_SPEED)
         block.bias = -target;
+    else if (motor->kind == TALUS_MOTOR_SERVO)
+        block.bias = -copysign(motor->max_speed, target);
     else if (motor->stiffness + motor->damping > 0.0)
         make_spring(&block, c->h, motor->stiffness / square, motor->damping / square, y, target,
                     rate);
@@ -125,8 +147,15 @@ static void append_joint(BlockWriter *c)
 /* Returns the number of bounded blocks of a joint: motors of bounded effort, and limits. */
 static int count_bounded(const TalusJointDef *def)
 {
-    bool motor = def->motor.kind == TALUS_MOTOR_SPEED || def->motor.kind == TALUS_MOTOR_POSITION;
-    return (motor && isfinite(def->motor.max_effort)) + isfinite(def->lower) + isfinite(def->upper);
+    bool motor = has_block(&def->motor) &&
+                 (isfinite(def->motor.max_effort) || def->motor.kind == TALUS_MOTOR_SERVO);
+    return motor + isfinite(def->lower) + isfinite(def->upper);
+}
+
+/* True for motors that change free velocities: torque motors, and servos by their counterweights. */
+static bool gives_impulses(const TalusMotorDef *motor)
+{
+    return motor->kind == TALUS_MOTOR_TORQUE || motor->kind == TALUS_MOTOR_SERVO;
 }
 
 TalusStatus talus_joints_make_blocks(TalusWorld *world, double h)
@@ -147,8 +176,7 @@ TalusStatus talus_joints_make_blocks(TalusWorld *world, double h)
         if (!talus_joint_lives(world, c.joint))
             continue;
         append_joint(&c);
-        joints->any_torque_motor =
-            joints->any_torque_motor || c.joint->def.motor.kind == TALUS_MOTOR_TORQUE;
+        joints->any_torque_motor = joints->any_torque_motor || gives_impulses(&c.joint->def.motor);
     }
     joints->free = c.free - joints->bounded;
     return TALUS_OK;
@@ -231,24 +259,32 @@ void talus_joints_fill_problem(TalusWorld *world, double ratio)
     }
 }
 
-/* ---- torque motors ---- */
+/* ---- torque motors, and counterweights of servos ---- */
 
 typedef struct MotorImpulse {
     int slot;
     TalusVec3 impulse, moment; /* on the body: N s, N m s about its centre */
 } MotorImpulse;
 
-/* Computes the impulses within h of a torque motor on base and mover, by its effort at the middle of h. False if the
- * joint has no such motor or is not alive. */
+/* Returns the effort of a torque motor at a time, or the counterweight of a servo. */
+static double impulse_effort(const TalusWorld *world, const TalusJoint *joint,
+                             const TalusJointPose *pose, double time)
+{
+    const TalusMotorDef *motor = &joint->def.motor;
+    return motor->kind == TALUS_MOTOR_SERVO
+               ? talus_joint_counterweight(world, joint, pose)
+               : fmin(motor->max_effort, fmax(-motor->max_effort, motor_target(joint, time)));
+}
+
+/* Computes the impulses within h of a torque motor on base and mover, by its effort at the middle of h, or of a
+ * counterweight. False if the joint has no such motor or is not alive. */
 static bool motor_impulses(const TalusWorld *world, const TalusJoint *joint, double h,
                            MotorImpulse act[2])
 {
-    const TalusMotorDef *motor = &joint->def.motor;
-    if (motor->kind != TALUS_MOTOR_TORQUE || !talus_joint_lives(world, joint))
+    if (!gives_impulses(&joint->def.motor) || !talus_joint_lives(world, joint))
         return false;
-    double effort = motor_target(joint, world->part_time + 0.5 * h);
-    double amount = h * fmin(motor->max_effort, fmax(-motor->max_effort, effort));
     TalusJointPose pose = talus_joint_pose(world, joint);
+    double amount = h * impulse_effort(world, joint, &pose, world->part_time + 0.5 * h);
     TalusJointBlock block = talus_joint_coordinate_block(joint, &pose);
     bool turns = joint->def.kind == TALUS_JOINT_REVOLUTE;
     TalusVec3 zero = {0.0, 0.0, 0.0};
@@ -303,7 +339,7 @@ static double motor_impulse_work(TalusWorld *world, const MotorImpulse *act)
     return talus_dot(act->impulse, v) + talus_dot(act->moment, s) / l;
 }
 
-/* Returns the work of all torque motors, J, and adds their impulses to the joints' sums. */
+/* Returns the work of all torque motors and counterweights, J, and adds their impulses to the joints' sums. */
 static double sum_torque_motors(TalusWorld *world, double h)
 {
     double work = 0.0;
@@ -318,7 +354,8 @@ static double sum_torque_motors(TalusWorld *world, double h)
         joint->sums.force = talus_add(joint->sums.force, act[1].impulse);
         if (turns)
             joint->sums.torque = talus_add(joint->sums.torque, act[1].moment);
-        joint->sums.effort += talus_dot(turns ? act[1].moment : act[1].impulse, pose.along);
+        if (joint->def.motor.kind == TALUS_MOTOR_TORQUE)
+            joint->sums.effort += talus_dot(turns ? act[1].moment : act[1].impulse, pose.along);
     }
     return work;
 }

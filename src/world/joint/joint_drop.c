@@ -17,7 +17,6 @@ void talus_joints_forget_body(TalusWorld *world, TalusBodyId id)
 {
     TalusJoints *joints = &world->joints;
     for (int i = joints->count - 1; talus_world_is_dealt(world) && i >= 0; i--)
-        if (joints->joint[i].def.a.number == id.number ||
-            joints->joint[i].def.b.number == id.number)
+        if (talus_joint_has_body(&joints->joint[i].def, id))
             talus_joints_drop(joints, i);
 }

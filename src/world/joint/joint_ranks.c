@@ -19,9 +19,8 @@ void talus_joints_mark_own(const TalusWorld *world, uint8_t *jointed)
 {
     for (int i = 0; i < world->joints.count; i++) {
         const TalusJointDef *def = &world->joints.joint[i].def;
-        const TalusBodyId id[2] = {def->a, def->b};
-        for (int k = 0; k < 2; k++) {
-            const int slot = talus_slot_of(world, id[k]);
+        for (int k = 0; k < TALUS_JOINT_BODIES; k++) {
+            const int slot = talus_slot_of(world, talus_joint_body(def, k));
             if (slot >= 0)
                 jointed[slot] = 1;
         }
@@ -34,19 +33,18 @@ static int compare_slots(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lists the slots, each once, of the bodies of joints that this rank owns; only != NULL: of these two bodies. */
-static TalusStatus list_own(TalusWorld *world, const TalusBodyId only[2])
+/* Lists the slots, each once, of the bodies of joints that this rank owns; only != NULL: of this joint. */
+static TalusStatus list_own(TalusWorld *world, const TalusJointDef *only)
 {
     TalusJointExchange *x = &world->joints.exchange;
     const TalusJoints *joints = &world->joints;
-    const int pairs = only ? 1 : joints->count;
+    const int count = only ? 1 : joints->count;
     int listed = 0;
-    TALUS_TRY(TALUS_GROW(x->own, 2 * (size_t)pairs + 2, 0, "jointed bodies"));
-    for (int i = 0; i < pairs; i++) {
-        const TalusJointDef *def = only ? NULL : &joints->joint[i].def;
-        const TalusBodyId id[2] = {def ? def->a : only[0], def ? def->b : only[1]};
-        for (int k = 0; k < 2; k++) {
-            const int slot = talus_slot_of(world, id[k]);
+    TALUS_TRY(TALUS_GROW(x->own, TALUS_JOINT_BODIES * ((size_t)count + 1), 0, "jointed bodies"));
+    for (int i = 0; i < count; i++) {
+        const TalusJointDef *def = only ? only : &joints->joint[i].def;
+        for (int k = 0; k < TALUS_JOINT_BODIES; k++) {
+            const int slot = talus_slot_of(world, talus_joint_body(def, k));
             if (slot >= 0)
                 x->own[listed++] = slot;
         }
@@ -61,7 +59,7 @@ static TalusStatus list_own(TalusWorld *world, const TalusBodyId only[2])
 }
 
 /* Writes the records of the listed bodies to TalusRanks.out, and one message with them to each other rank. */
-static TalusStatus pack_own(TalusWorld *world, const TalusBodyId only[2], TalusMessage *message)
+static TalusStatus pack_own(TalusWorld *world, const TalusJointDef *only, TalusMessage *message)
 {
     TalusJointExchange *x = &world->joints.exchange;
     TalusRanks *ranks = &world->ranks;
@@ -79,8 +77,8 @@ static TalusStatus pack_own(TalusWorld *world, const TalusBodyId only[2], TalusM
     return TALUS_OK;
 }
 
-/* Brings the jointed bodies of all other ranks, or these two alone, to the inbox. */
-static TalusStatus gather_bodies(TalusWorld *world, const TalusBodyId only[2])
+/* Brings the jointed bodies of all other ranks, or those of one joint alone, to the inbox. */
+static TalusStatus gather_bodies(TalusWorld *world, const TalusJointDef *only)
 {
     TalusRanks *ranks = &world->ranks;
     const int others = talus_comm_size(ranks->comm) - 1;
@@ -117,7 +115,7 @@ static TalusStatus place_copies(TalusWorld *world)
     return talus_ranks_index_copies(world, begin, count);
 }
 
-TalusStatus talus_joints_fetch_bodies(TalusWorld *world, const TalusBodyId only[2])
+TalusStatus talus_joints_fetch_bodies(TalusWorld *world, const TalusJointDef *only)
 {
     if (!talus_world_is_dealt(world) || (world->joints.count == 0 && !only))
         return TALUS_OK;

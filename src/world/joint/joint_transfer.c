@@ -21,7 +21,7 @@ static TalusStatus list_jointed_bodies(TalusWorld *world)
 {
     TalusJointExchange *x = &world->joints.exchange;
     const TalusJoints *joints = &world->joints;
-    size_t limit = 2 * (size_t)joints->count;
+    size_t limit = TALUS_JOINT_BODIES * (size_t)joints->count;
     TALUS_TRY(TALUS_GROW(x->slot, limit, 0, "jointed bodies"));
     TALUS_TRY(TALUS_GROW(x->motion, limit, 0, "jointed bodies"));
     TALUS_TRY(TALUS_GROW(x->record, limit, 0, "jointed bodies"));
@@ -30,9 +30,9 @@ static TalusStatus list_jointed_bodies(TalusWorld *world)
         int first = x->bodies, count = first;
         for (int i = 0; i < joints->count; i++) {
             const TalusJointDef *def = &joints->joint[i].def;
-            const TalusBodyId id[2] = {def->a, def->b};
-            for (int k = 0; k < 2 && talus_joint_lives(world, &joints->joint[i]); k++) {
-                int slot = talus_ranks_slot_near(world, id[k]);
+            const int bodies = talus_joint_lives(world, &joints->joint[i]) ? TALUS_JOINT_BODIES : 0;
+            for (int k = 0; k < bodies; k++) {
+                int slot = talus_ranks_slot_near(world, talus_joint_body(def, k));
                 if (slot >= 0 && (driven ? talus_slot_is_driven(&world->bodies, slot)
                                          : talus_slot_is_free(&world->bodies, slot)))
                     x->slot[count++] = slot;

@@ -41,7 +41,7 @@ void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id)
         return;
     for (int i = 0; i < world->joints.count; i++) {
         TalusJoint *joint = &world->joints.joint[i];
-        joint->removed |= joint->def.a.number == id.number || joint->def.b.number == id.number;
+        joint->removed |= talus_joint_has_body(&joint->def, id);
     }
     for (int k = 0; k < list->halo; k++)
         if (list->id[k] == id.number)

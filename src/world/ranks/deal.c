@@ -23,11 +23,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bodies are dealt anew if a rank has computed for this many times the mean of all ranks, or if this share of the bodies is
- * new. The former is looked at after LOOK_STEPS steps, and each time it was so, after twice as many steps as before: what a
- * machine's other work costs does not last, and must not make bodies travel for ever. */
-static const double IMBALANCE = 1.05, NEW_SHARE = 0.1;
-enum { LOOK_STEPS = 16, MOST_LOOK_STEPS = 1024, CURVE_BITS = 21 };
+/* Bodies are dealt anew if this share of them is new, or if uneven shares have cost more than dealing: if since the last
+ * deal the rank that computes longest has lost as many seconds, against the mean of all, as that deal has taken. So
+ * dealing takes no longer than what is lost, however long it lasts what slows a rank. Shares are those of the last steps,
+ * some 1 / (1 - REMEMBERED) of them. With fewer than FEWEST_STEPS, and unless a rank computes for IMBALANCE times the mean,
+ * the difference is taken for chance. */
+static const double NEW_SHARE = 0.1, IMBALANCE = 1.05, REMEMBERED = 0.9375, FEWEST_STEPS = 3.5;
+enum { CURVE_BITS = 21 };
 
 /* Weights are multiplied by seconds for a body or contact, over their mean of all ranks, within these bounds; memory follows
  * bodies and contacts. FINE: weights for the mean are that large, so that they can be whole numbers. */
@@ -535,7 +537,8 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox)
     talus_release(record);
     ranks->halo = 0;
     ranks->moved = true;
-    world->mirror.bodies_dirty = true;
+    world->mirror.bodies_dirty = world->mirror.forces_dirty =
+        true; /* also if no force is left here */
     talus_mirror_forget_dropped(world);
     return status;
 }
@@ -661,38 +664,30 @@ static int count_contacts(const TalusWorld *world)
     return counts.contacts;
 }
 
-/* True if some rank has computed for much longer than the mean of all. */
-static bool shares_are_uneven(const TalusRanks *ranks)
+/* Adds what the last step has cost because of uneven shares; true if that has come to more than a deal. */
+static bool shares_are_uneven(TalusRanks *ranks)
 {
-    double most = ranks->work.seconds;
+    TalusRankWork *work = &ranks->work;
+    double most[2] = {work->seconds, work->dealing};
     TalusSum sum = {0};
-    talus_sum_add(&sum, &most, 1);
+    if (work->steps < FEWEST_STEPS)
+        return false;
+    talus_sum_add(&sum, &work->seconds, 1);
     talus_comm_add_sums(ranks->comm, &sum, 1);
-    talus_comm_find_maxima(ranks->comm, &most, 1);
-    return most > IMBALANCE * talus_sum_value(&sum) / talus_comm_size(ranks->comm);
-}
-
-/* Begins to measure anew; shares are looked at after `steps` steps, within bounds. */
-static void restart_work(TalusRankWork *work, int steps)
-{
-    const int most = steps < MOST_LOOK_STEPS ? steps : MOST_LOOK_STEPS;
-    *work = (TalusRankWork){.look_after = most > LOOK_STEPS ? most : LOOK_STEPS};
+    talus_comm_find_maxima(ranks->comm, most, 2);
+    const double mean = talus_sum_value(&sum) / talus_comm_size(ranks->comm);
+    if (most[0] > IMBALANCE * mean)
+        work->lost += (most[0] - mean) / work->steps;
+    return work->lost > most[1];
 }
 
 TalusStatus talus_ranks_balance(TalusWorld *world)
 {
-    TalusRankWork *work = &world->ranks.work;
-    if (!talus_world_is_dealt(world))
+    if (!talus_world_is_dealt(world) || !(many_are_new(world) || shares_are_uneven(&world->ranks)))
         return TALUS_OK;
-    if (many_are_new(world)) {
-        TALUS_TRY(deal_bodies(world));
-        restart_work(work, LOOK_STEPS);
-    } else if (work->steps >= work->look_after) {
-        const bool uneven = shares_are_uneven(&world->ranks);
-        if (uneven)
-            TALUS_TRY(deal_bodies(world));
-        restart_work(work, uneven ? 2 * work->look_after : work->look_after);
-    }
+    const double start = talus_now();
+    TALUS_TRY(deal_bodies(world));
+    world->ranks.work = (TalusRankWork){.dealing = talus_now() - start};
     return TALUS_OK;
 }
 
@@ -714,8 +709,8 @@ void talus_ranks_end_work(TalusWorld *world)
     TalusRankWork *work = &world->ranks.work;
     if (!talus_world_is_dealt(world))
         return;
-    work->seconds += computing_clock(world->ranks.comm) - work->begun;
-    work->steps++;
+    work->seconds = REMEMBERED * work->seconds + computing_clock(world->ranks.comm) - work->begun;
+    work->steps = REMEMBERED * work->steps + 1.0;
 }
 
 void talus_ranks_count(const TalusWorld *world, int64_t *bodies, int64_t *contacts)

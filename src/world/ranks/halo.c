@@ -25,50 +25,56 @@ typedef struct Request {
     int64_t boxes, cells;
 } Request;
 
-/* A search for the bodies of the halo. */
+/* A search for the bodies of the halo. It goes over all bodies of this rank or, if an engine with memory of its own has their
+ * newest states, over those near other ranks' bodies, which have come from there (halo_engine.c). `body` below is an index
+ * in these. */
 typedef struct Search {
     TalusWorld *world;
     TalusRanks *ranks;
     const TalusDetectOptions *options;
     const TalusSolvedMotions *motions; /* NULL: before the solve */
+    bool by_engine;
     int slots, rank, size;
-    TalusReachBox *box;          /* [slots] */
+    int bodies;    /* number of those that are searched; the first `slots` if `slot` is NULL */
+    int32_t *slot; /* [bodies], ascending */
+    TalusReachSummary summary;   /* by_engine: of all own bodies */
+    TalusReachBox *box;          /* [bodies] */
     TalusReachBox *need, *offer; /* [size]: bounds of free bodies, and of all but unbounded ones */
     TalusCellTable table;        /* of bodies that are not large, near other ranks' bodies */
     TalusMessage *message;       /* [size] */
     int messages;
     uint32_t *sent; /* [slots]: 1 + the last rank to whom the body is sent */
     uint32_t *
-        touched; /* [slots]: 1 + the last rank that has asked for a cell or box that the body touches */
+        touched; /* [bodies]: 1 + the last rank that has asked for a cell or box that the body touches */
     uint8_t *jointed;  /* [slots]: 1 if the body has joints */
-    uint8_t *is_large; /* [slots] */
-    int32_t *large;    /* [larges]: slots of large bodies, and of those with joints */
+    uint8_t *is_large; /* [bodies] */
+    int32_t *large;    /* [larges]: large bodies, and those with joints */
     int larges;
 } Search;
+
+static int slot_of(const Search *s, int body)
+{
+    return s->slot ? s->slot[body] : body;
+}
 
 /* ---- boxes ---- */
 
 static const TalusReachBox nothing = {{INFINITY, INFINITY, INFINITY},
                                       {-INFINITY, -INFINITY, -INFINITY}};
 
-static bool is_living(const Search *s, int slot)
+static bool is_living(const Search *s, int body)
 {
-    return s->world->bodies.shape[slot] >= 0;
+    return s->world->bodies.shape[slot_of(s, body)] >= 0;
 }
 
-static bool is_free(const Search *s, int slot)
+static bool is_free(const Search *s, int body)
 {
-    return talus_slot_is_free(&s->world->bodies, slot);
+    return talus_slot_is_free(&s->world->bodies, slot_of(s, body));
 }
 
-/* True if two boxes overlap; along an axis with a period all do. */
 static bool overlap(const Search *s, const TalusReachBox *a, const TalusReachBox *b)
 {
-    const int *on = s->world->def.period.on;
-    return (on[0] || (a->lo.x <= b->hi.x && b->lo.x <= a->hi.x)) &&
-           (on[1] || (a->lo.y <= b->hi.y && b->lo.y <= a->hi.y)) &&
-           (on[2] || (a->lo.z <= b->hi.z && b->lo.z <= a->hi.z)) && a->lo.x <= a->hi.x &&
-           b->lo.x <= b->hi.x;
+    return talus_reach_boxes_overlap(&s->world->def.period, a, b);
 }
 
 static void extend_box(TalusReachBox *box, const TalusReachBox *by)
@@ -81,8 +87,32 @@ static void extend_box(TalusReachBox *box, const TalusReachBox *by)
 
 static void find_boxes(Search *s)
 {
-    for (int i = 0; i < s->slots; i++)
-        s->box[i] = is_living(s, i) ? talus_reach_box(&s->ranks->reach[i]) : nothing;
+    const TalusReachOptions options = talus_ranks_reach_options(s->world, s->options);
+    for (int i = 0; i < s->bodies; i++) {
+        s->box[i] = nothing;
+        if (!is_living(s, i))
+            continue;
+        const TalusReach reach = s->by_engine
+                                     ? talus_reach_of(s->world, s->slot[i], &options, s->motions)
+                                     : s->ranks->reach[i];
+        s->box[i] = talus_reach_box(&reach);
+    }
+}
+
+/* Writes the bounds of this rank's boxes. */
+static void find_bounds(const Search *s, TalusReachBox *need, TalusReachBox *offer)
+{
+    if (s->by_engine) {
+        *need = s->summary.need;
+        *offer = s->summary.offer;
+    }
+    for (int i = 0; !s->by_engine && i < s->slots; i++) {
+        if (!is_living(s, i) || isinf(s->box[i].hi.x))
+            continue;
+        extend_box(offer, &s->box[i]);
+        if (is_free(s, i))
+            extend_box(need, &s->box[i]);
+    }
 }
 
 /* Shares the bounds of all ranks' boxes. */
@@ -91,13 +121,7 @@ static void share_bounds(Search *s)
     TalusReachBox *all = s->need; /* need and offer are one array */
     for (int r = 0; r < 2 * s->size; r++)
         all[r] = nothing;
-    for (int i = 0; i < s->slots; i++) {
-        if (!is_living(s, i) || isinf(s->box[i].hi.x))
-            continue;
-        extend_box(&s->offer[s->rank], &s->box[i]);
-        if (is_free(s, i))
-            extend_box(&s->need[s->rank], &s->box[i]);
-    }
+    find_bounds(s, &s->need[s->rank], &s->offer[s->rank]);
     /* as maxima: the lower corners with the other sign, and of other ranks the smallest number */
     for (int r = 0; r < 2 * s->size; r++)
         all[r].lo = talus_neg(all[r].lo);
@@ -108,18 +132,27 @@ static void share_bounds(Search *s)
 
 /* ---- cells ---- */
 
+/* Adds up the half widths of the boxes of this rank's free bodies; returns their number. */
+static int64_t add_widths(const Search *s, TalusSum *sum)
+{
+    int64_t count = s->by_engine ? s->summary.widths : 0;
+    if (s->by_engine)
+        talus_sum_add(sum, &s->summary.half_widths, 1);
+    for (int i = 0; !s->by_engine && i < s->slots; i++) {
+        const double half = 0.5 * (s->box[i].hi.x - s->box[i].lo.x);
+        if (!is_living(s, i) || !is_free(s, i) || !isfinite(half))
+            continue;
+        talus_sum_add(sum, &half, 1);
+        count++;
+    }
+    return count;
+}
+
 /* Sets the grid of cells from the mean width of all ranks' boxes. */
 static TalusStatus choose_cells(Search *s)
 {
     TalusSum sum = {0};
-    int64_t count = 0;
-    for (int i = 0; i < s->slots; i++) {
-        const double half = 0.5 * (s->box[i].hi.x - s->box[i].lo.x);
-        if (!is_living(s, i) || !is_free(s, i) || !isfinite(half))
-            continue;
-        talus_sum_add(&sum, &half, 1);
-        count++;
-    }
+    int64_t count = add_widths(s, &sum);
     talus_comm_add_sums(s->ranks->comm, &sum, 1);
     TALUS_TRY(talus_comm_add_counts(s->ranks->comm, &count, 1));
     double edge = count > 0 ? 2.0 * CELL_SIZE * (talus_sum_value(&sum) / (double)count) : 1.0;
@@ -131,12 +164,12 @@ static TalusStatus choose_cells(Search *s)
 
 static void find_large(Search *s)
 {
-    for (int i = 0; i < s->slots; i++) {
+    for (int i = 0; i < s->bodies; i++) {
         if (!is_living(s, i))
             continue;
         const TalusCellRange c = talus_cells_of_box(&s->table.grid, &s->box[i]);
         s->is_large[i] = talus_count_cells(&c) == TALUS_MANY_CELLS;
-        if (s->jointed[i] || s->is_large[i])
+        if (s->jointed[slot_of(s, i)] || s->is_large[i])
             s->large[s->larges++] = i;
     }
 }
@@ -158,7 +191,7 @@ static TalusStatus enter_cells(Search *s)
     TALUS_TRY(TALUS_ALLOC(near, (size_t)s->size, "halo"));
     const int nears = list_near_ranks(s, near);
     TalusStatus status = TALUS_OK;
-    for (int i = 0; i < s->slots && status == TALUS_OK; i++) {
+    for (int i = 0; i < s->bodies && status == TALUS_OK; i++) {
         bool is_near = false;
         if (!is_living(s, i) || s->is_large[i])
             continue;
@@ -258,7 +291,7 @@ static void mark_touched(Search *s, const Request *request, uint32_t mark)
     const TalusReachBox *boxes = (const TalusReachBox *)(request + 1);
     const uint64_t *cell = (const uint64_t *)(boxes + request->boxes);
     for (int64_t k = 0; k < request->boxes; k++)
-        for (int i = 0; i < s->slots; i++)
+        for (int i = 0; i < s->bodies; i++)
             if (is_living(s, i) && overlap(s, &s->box[i], &boxes[k]))
                 s->touched[i] = mark;
     for (int64_t k = 0; k < request->cells; k++) {
@@ -286,17 +319,18 @@ static TalusStatus list_bodies(Search *s, int to, const Request *request)
     for (int k = 0; k < list->count; k++)
         s->sent[list->slot[k]] = mark;
     for (int k = 0; k < s->larges; k++) {
-        const int i = s->large[k];
-        if (s->sent[i] == mark || !(s->jointed[i] || overlap(s, &s->box[i], &s->need[to])))
+        const int i = s->large[k], slot = slot_of(s, i);
+        if (s->sent[slot] == mark || !(s->jointed[slot] || overlap(s, &s->box[i], &s->need[to])))
             continue;
-        s->sent[i] = mark;
-        TALUS_TRY(add_to_list(list, i));
+        s->sent[slot] = mark;
+        TALUS_TRY(add_to_list(list, slot));
     }
     if (request)
         mark_touched(s, request, mark);
-    for (int i = 0; request && i < s->slots; i++)
-        if (s->touched[i] == mark && s->sent[i] != mark && overlap(s, &s->box[i], &s->need[to]))
-            TALUS_TRY(add_to_list(list, i));
+    for (int i = 0; request && i < s->bodies; i++)
+        if (s->touched[i] == mark && s->sent[slot_of(s, i)] != mark &&
+            overlap(s, &s->box[i], &s->need[to]))
+            TALUS_TRY(add_to_list(list, slot_of(s, i)));
     return TALUS_OK;
 }
 
@@ -445,62 +479,184 @@ static void empty_halo(TalusRanks *ranks)
         ranks->to[r].count = ranks->from[r].count = 0;
 }
 
+/* Reserves what a search has of each of its bodies, and finds their boxes. */
+static TalusStatus open_bodies(Search *s)
+{
+    const size_t bodies = (size_t)s->bodies;
+    TALUS_TRY(TALUS_ALLOC(s->box, bodies + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->touched, bodies + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->is_large, bodies + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->large, bodies + 1, "halo"));
+    find_boxes(s);
+    return TALUS_OK;
+}
+
+/* Notes the reaches of this rank's bodies where their newest states are. */
 static TalusStatus open_search(Search *s)
 {
-    const size_t slots = (size_t)s->slots, size = (size_t)s->size;
-    TALUS_TRY(TALUS_ALLOC(s->box, slots + 1, "halo"));
-    TALUS_TRY(TALUS_ALLOC(s->sent, slots + 1, "halo"));
-    TALUS_TRY(TALUS_ALLOC(s->touched, slots + 1, "halo"));
-    TALUS_TRY(TALUS_ALLOC(s->is_large, slots + 1, "halo"));
-    TALUS_TRY(TALUS_ALLOC(s->large, slots + 1, "halo"));
-    TALUS_TRY(TALUS_ALLOC(s->jointed, slots + 1, "halo"));
+    const TalusReachOptions reach = talus_ranks_reach_options(s->world, s->options);
+    TALUS_TRY(TALUS_ALLOC(s->sent, (size_t)s->slots + 1, "halo"));
+    TALUS_TRY(TALUS_ALLOC(s->jointed, (size_t)s->slots + 1, "halo"));
     talus_joints_mark_own(s->world, s->jointed);
-    TALUS_TRY(TALUS_ALLOC(s->need, 2 * size, "halo"));
-    s->offer = s->need + size;
-    return talus_ranks_note_reaches(s->world, s->options, s->motions);
+    TALUS_TRY(TALUS_ALLOC(s->need, 2 * (size_t)s->size, "halo"));
+    s->offer = s->need + s->size;
+    s->ranks->reaches = 0;
+    if (s->by_engine)
+        return s->world->engine.ops->note_reaches(
+            s->world->engine.self, &reach, s->world->def.gravity, s->motions != NULL, &s->summary);
+    TALUS_TRY(talus_ranks_note_reaches(s->world, s->options, s->motions));
+    return open_bodies(s);
+}
+
+/* Sets the bodies that are searched to those in near[nears], ascending, and those with joints. */
+static TalusStatus take_bodies(Search *s, const int32_t *near, int nears)
+{
+    int jointed = 0, at = 0;
+    for (int i = 0; s->world->joints.count > 0 && i < s->slots; i++)
+        jointed += s->jointed[i];
+    TALUS_TRY(TALUS_ALLOC(s->slot, (size_t)(nears + jointed) + 1, "halo"));
+    for (int i = 0; jointed > 0 && i < s->slots; i++) {
+        const bool is_near = at < nears && near[at] == i;
+        at += is_near;
+        if (is_near || s->jointed[i])
+            s->slot[s->bodies++] = i;
+    }
+    if (jointed > 0)
+        return TALUS_OK;
+    if (nears > 0)
+        memcpy(s->slot, near, (size_t)nears * sizeof *near);
+    s->bodies = nears;
+    return TALUS_OK;
+}
+
+/* Brings the bodies of this rank to the host that are near those of other ranks, and those that are sent already. */
+static TalusStatus bring_near_bodies(Search *s, const TalusNearGrid *grid, const uint32_t *others)
+{
+    TalusWorld *world = s->world;
+    const int32_t *near = NULL;
+    int nears = 0;
+    TALUS_TRY(world->engine.ops->find_near(world->engine.self, grid, others, &near, &nears));
+    TALUS_TRY(take_bodies(s, near, nears));
+    TALUS_TRY(talus_halo_fetch_sent(world, s->motions != NULL));
+    TALUS_TRY(talus_halo_fetch(world, s->slot, s->bodies, s->motions != NULL));
+    return open_bodies(s);
+}
+
+/* The same for all ranks, which find out first where the others are. */
+static TalusStatus bring_bodies(Search *s)
+{
+    TalusReachBox bounds = nothing;
+    TalusNearGrid grid;
+    uint32_t *others = NULL;
+    for (int r = 0; r < s->size; r++)
+        extend_box(&bounds, &s->offer[r]);
+    TalusStatus status =
+        talus_comm_agree(s->ranks->comm, TALUS_ALLOC(others, TALUS_NEAR_WORDS, "halo"));
+    TALUS_THEN(status, talus_halo_share_cells(s->world, &bounds, &grid, others));
+    TALUS_THEN(status, talus_comm_agree(s->ranks->comm, bring_near_bodies(s, &grid, others)));
+    talus_release(others);
+    return status;
 }
 
 /* Finds and sends the bodies of all halos. */
 static TalusStatus search_bodies(Search *s)
 {
     TALUS_TRY(talus_comm_agree(s->ranks->comm, open_search(s)));
-    find_boxes(s);
     share_bounds(s);
     TALUS_TRY(choose_cells(s));
+    if (s->by_engine)
+        TALUS_TRY(bring_bodies(s));
     find_large(s);
     TALUS_TRY(talus_comm_agree(s->ranks->comm, enter_cells(s)));
     TALUS_TRY(send_requests(s));
     return send_bodies(s);
 }
 
+/* ---- what is exchanged ---- */
+
+/* What travels for the bodies of all halos: the states of the present ones, from engine to engine; their records; or those of
+ * other bodies, which are searched for. */
+typedef enum Travel { STATES, RECORDS, SEARCH } Travel;
+
+/* Sets *travel, the same on all ranks. changed: this rank's records have changed. */
+static TalusStatus choose_travel(const Search *s, bool changed, Travel *travel)
+{
+    /* 1: the halo does not pass test k; behind the tests: records have changed */
+    double need[TALUS_REACH_TESTS + 1];
+    bool serves[TALUS_REACH_TESTS];
+    TalusStatus status = TALUS_OK;
+    if (s->by_engine)
+        status = talus_halo_test(s->world, s->options, s->motions != NULL, serves);
+    else
+        talus_ranks_test_halo(s->world, s->options, s->motions, serves);
+    TALUS_TRY(talus_comm_agree(s->ranks->comm, status));
+    need[TALUS_REACH_TESTS] = changed || !s->by_engine;
+    for (int k = 0; k < TALUS_REACH_TESTS; k++)
+        need[k] = !serves[k];
+    talus_comm_find_maxima(s->ranks->comm, need, TALUS_REACH_TESTS + 1);
+    *travel = need[TALUS_REACH_TESTS] == 0.0 ? STATES : RECORDS; /* NaN: a rank has failed */
+    if (need[0] != 0.0 && need[1] != 0.0)
+        *travel = SEARCH;
+    return TALUS_OK;
+}
+
+/* Sends the records of the bodies of present or new halos, and takes those that come. */
+static TalusStatus exchange_records(Search *s, bool search)
+{
+    TalusRanks *ranks = s->ranks;
+    const bool solved = s->motions != NULL;
+    TalusStatus status = TALUS_OK;
+    if (!search && s->by_engine)
+        status = talus_comm_agree(ranks->comm, talus_halo_fetch_sent(s->world, solved));
+    TALUS_THEN(status, search ? search_bodies(s) : resend_bodies(s));
+    TALUS_TRY(status);
+    status = settle_halo(s->world);
+    if (s->by_engine)
+        TALUS_THEN(status, talus_halo_upload(s->world, solved));
+    TALUS_TRY(talus_comm_agree(ranks->comm, status));
+    if (search)
+        talus_ranks_note_halo(s->world);
+    ranks->searches += search;
+    return TALUS_OK;
+}
+
+static void close_search(Search *s)
+{
+    talus_cell_table_clear(&s->table);
+    TALUS_RELEASE(s->box, s->sent, s->touched, s->large, s->is_large, s->jointed, s->message,
+                  s->need, s->slot);
+}
+
 /* Brings the present state of the bodies of all halos: of the present ones if they serve still, else of all that are
- * needed; `add`: in addition to the present ones. */
+ * needed; `add`: in addition to the present ones. by_engine: an engine with memory of its own has the newest states, and its
+ * halo is made. */
 static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *options,
-                                   const TalusSolvedMotions *motions, bool add)
+                                   const TalusSolvedMotions *motions, bool by_engine, bool changed,
+                                   bool add)
 {
     TalusRanks *ranks = &world->ranks;
     Search s = {.world = world,
                 .ranks = ranks,
                 .options = options,
                 .motions = motions,
+                .by_engine = by_engine,
                 .slots = world->bodies.counts.slots,
                 .rank = talus_comm_rank(ranks->comm),
                 .size = talus_comm_size(ranks->comm)};
+    s.bodies = by_engine ? 0 : s.slots;
+    Travel travel = STATES;
     TalusStatus status =
         talus_comm_agree(ranks->comm, TALUS_ALLOC(s.message, (size_t)s.size, "messages"));
-    if (status != TALUS_OK) {
-        talus_release(s.message);
-        return status;
-    }
-    const bool search =
-        talus_comm_any(ranks->comm, !talus_ranks_halo_serves(world, options, motions));
-    if (search && !add)
+    TALUS_THEN(status, choose_travel(&s, changed, &travel));
+    if (status == TALUS_OK && travel == SEARCH && !add)
         empty_halo(ranks);
-    status = search ? search_bodies(&s) : resend_bodies(&s);
-    talus_cell_table_clear(&s.table);
-    TALUS_RELEASE(s.box, s.sent, s.touched, s.large, s.is_large, s.jointed, s.message, s.need);
-    TALUS_TRY(status);
-    return talus_comm_agree(ranks->comm, settle_halo(world));
+    if (status == TALUS_OK)
+        status = travel == STATES ? talus_halo_exchange_states(world, motions != NULL)
+                                  : exchange_records(&s, travel == SEARCH);
+    if (status != TALUS_OK)
+        ranks->reaches = 0; /* the halo may be incomplete */
+    close_search(&s);
+    return status;
 }
 
 /* ---- the contact list ---- */
@@ -666,11 +822,16 @@ TalusStatus talus_ranks_download(const TalusWorld *world)
     return world->ranks.moved ? TALUS_OK : talus_world_download_contacts(world);
 }
 
-/* Gives the contacts the present slots. An engine with memory of its own gets them back with the next upload; the host's
- * list then knows the dropped ones, too. */
+/* True if the host has the list that the next detection starts from. */
+static bool contacts_are_on_host(const TalusWorld *world)
+{
+    return talus_world_shares_arrays(world) || world->mirror.contacts_dirty;
+}
+
+/* Gives the contacts of the host's list the present slots. An engine with memory of its own gets them with the next upload;
+ * the list then knows the dropped ones, too. */
 static TalusStatus move_contacts(TalusWorld *world)
 {
-    TALUS_TRY(talus_world_download_contacts(world));
     TALUS_TRY(renumber_contacts(world));
     talus_mirror_forget_dropped(world);
     world->mirror.contacts_dirty = !talus_world_shares_arrays(world);
@@ -682,35 +843,30 @@ static TalusStatus update_contacts(TalusWorld *world)
     if (world->ranks.moved)
         TALUS_TRY(talus_ranks_put_contacts(world));
     else if (!has_present_slots(world) || world->mirror.any_dropped)
-        TALUS_TRY(move_contacts(world));
+        TALUS_TRY(contacts_are_on_host(world) ? move_contacts(world)
+                                              : talus_halo_move_contacts(world));
     return store_list_slots(world);
-}
-
-/* For an engine with memory of its own: brings the bodies to the host, from where they are sent, and has them and what
- * belongs to their slots uploaded again. */
-static TalusStatus bring_bodies(TalusWorld *world)
-{
-    if (talus_world_shares_arrays(world))
-        return TALUS_OK;
-    TALUS_TRY(talus_comm_agree(world->ranks.comm, talus_world_mark_bodies_dirty(world)));
-    world->mirror.forces_dirty = world->mirror.forces_dirty || world->forces.count > 0;
-    return TALUS_OK;
 }
 
 /* ---- what the step calls ---- */
 
 TalusStatus talus_ranks_gather_halo(TalusWorld *world, const TalusDetectOptions *options)
 {
-    return exchange_bodies(world, options, NULL, false);
+    return exchange_bodies(world, options, NULL, false, true, false);
 }
 
 TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *options)
 {
-    if (!world->ranks.comm)
+    const bool by_engine = !talus_world_shares_arrays(world);
+    TalusComm *comm = world->ranks.comm;
+    bool changed = true;
+    if (!comm)
         return TALUS_OK;
-    TALUS_TRY(bring_bodies(world));
-    TALUS_TRY(talus_ranks_gather_halo(world, options));
-    return talus_comm_agree(world->ranks.comm, update_contacts(world));
+    if (by_engine)
+        TALUS_TRY(talus_comm_agree(comm, talus_halo_prepare(world, &changed)));
+    TALUS_TRY(talus_ranks_find_drift(world, by_engine));
+    TALUS_TRY(exchange_bodies(world, options, NULL, by_engine, changed, false));
+    return talus_comm_agree(comm, update_contacts(world));
 }
 
 /* Writes the solved motions of the halo, which has come with the last messages, to the engine's arrays. */
@@ -741,13 +897,13 @@ TalusStatus talus_ranks_widen_halo(TalusWorld *world, const TalusDetectOptions *
         return TALUS_OK;
     TalusStatus status = world->engine.ops->store_motions(world->engine.self, change_limit);
     TALUS_THEN(status, world->engine.ops->solved_motions(world->engine.self, &motions));
+    const bool by_engine = !talus_world_shares_arrays(world);
     TALUS_TRY(talus_comm_agree(ranks->comm, status));
-    TALUS_TRY(exchange_bodies(world, options, &motions, true));
+    TALUS_TRY(exchange_bodies(world, options, &motions, by_engine, false, true));
     status = store_list_slots(world);
-    world->mirror.bodies_dirty = !talus_world_shares_arrays(world);
-    world->mirror.forces_dirty = world->mirror.forces_dirty || world->forces.count > 0;
     TALUS_THEN(status, talus_mirror_upload(world));
-    TALUS_THEN(status, put_motions(world));
+    if (!by_engine)
+        TALUS_THEN(status, put_motions(world));
     return talus_comm_agree(ranks->comm, status);
 }
 

@@ -31,27 +31,42 @@ static int compare_near(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* True if the numbers ascend already, as those do that one rank sends. */
+static bool is_sorted(const TalusNearBody *near, int count)
+{
+    for (int k = 1; k < count; k++)
+        if (near[k].id < near[k - 1].id)
+            return false;
+    return true;
+}
+
 TalusStatus talus_ranks_index_copies(TalusWorld *world, int begin, int count)
 {
     TalusRanks *ranks = &world->ranks;
     ranks->nears = 0;
+    ranks->near_begin = begin;
     TALUS_TRY(TALUS_GROW(ranks->near, (size_t)count + 1, 0, "halo"));
     for (int k = 0; k < count; k++)
         ranks->near[k] = (TalusNearBody){world->bodies.id[begin + k], begin + k};
-    if (count > 0)
+    if (!is_sorted(ranks->near, count))
         qsort(ranks->near, (size_t)count, sizeof *ranks->near, compare_near);
     ranks->nears = count;
     return TALUS_OK;
 }
 
-int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id)
+int talus_ranks_slot_of_copy(const TalusWorld *world, uint64_t id)
 {
     const TalusRanks *ranks = &world->ranks;
-    const TalusNearBody key = {.id = id.number}, *at = NULL;
-    const int slot = talus_slot_of(world, id);
-    if (slot < 0 && ranks->nears > 0)
+    const TalusNearBody key = {.id = id}, *at = NULL;
+    if (ranks->nears > 0)
         at = bsearch(&key, ranks->near, (size_t)ranks->nears, sizeof key, compare_near);
-    return at ? at->slot : slot;
+    return at ? at->slot : -1;
+}
+
+int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id)
+{
+    const int slot = talus_slot_of(world, id);
+    return slot < 0 ? talus_ranks_slot_of_copy(world, id.number) : slot;
 }
 
 /* ---- slots of the contact list ---- */

@@ -19,6 +19,7 @@
  *     deal.c    which rank owns which blocks; bodies and impulses change ranks
  *     whole.c   a whole world becomes parts, and parts a whole
  *     halo.c    which bodies each rank needs from which other, and their copies
+ *     halo_engine.c  what of that comes to the host from a GPU, and goes back
  *     reach.c   where a body may touch others within a step, and how long a halo serves
  *     look.c    what a caller sees: bodies and contacts of all ranks, bodies that overlap
  *     rest.c    islands of bodies that fall asleep together
@@ -29,6 +30,7 @@
 #include "backend/host.h"
 #include "comm/comm.h"
 #include "engine/engine.h"
+#include "engine/reach.h"
 
 #include <talus/world.h>
 
@@ -57,14 +59,6 @@ typedef struct TalusContactRecord {
     TalusArms arms;
 } TalusContactRecord;
 
-/* Where a body may touch others: within `length` of its centre, and within the skin for some steps (reach.c). */
-typedef struct TalusReach {
-    TalusVec3 position;
-    double length, skin; /* m */
-    uint64_t id;         /* of the body; 0: the slot is dead */
-    uint8_t mobility;
-} TalusReach;
-
 /* Slots of bodies that are sent to, or come from, one rank. */
 typedef struct TalusSlotList {
     int32_t *slot;
@@ -83,11 +77,12 @@ typedef struct TalusNewOwners {
     int owner;      /* of this block */
 } TalusNewOwners;
 
-/* What the steps since the last look at shares have cost this rank. */
+/* What the steps since bodies were last dealt have cost this rank: computing, without messages, sums and waiting for others. */
 typedef struct TalusRankWork {
-    double seconds; /* of computing: without messages, sums and waiting for others */
+    double seconds, steps; /* of these steps; the older a step, the less it counts in both */
     double begun;   /* of the present step: time, less the seconds in the communicator until then */
-    int steps, look_after;
+    double lost;    /* seconds that the slowest rank has lost against the mean of all */
+    double dealing; /* seconds that the deal has taken */
 } TalusRankWork;
 
 /* The copy of another rank's body. */
@@ -111,16 +106,21 @@ typedef struct TalusRanks {
     TalusExclusion *exclusion; /* [exclusions], the same on all ranks, sorted */
     int exclusions;
     /* the halo */
-    int halo;            /* number of its bodies */
-    int32_t *owner;      /* [halo] */
-    TalusNearBody *near; /* [nears]: copies by ascending ids (talus_ranks_index_copies) */
-    int nears;
+    int halo;                 /* number of its bodies */
+    int32_t *owner;           /* [halo] */
+    TalusNearBody *near;      /* [nears]: copies by ascending ids (talus_ranks_index_copies) */
+    int nears, near_begin;    /* near_begin: the first slot of these copies */
     TalusSlotList *to, *from; /* [ranks] */
-    TalusReach *reach;        /* [reaches]: of the bodies of this rank when the halo was made */
+    /* [reaches]: of the bodies of this rank when the halo was made; an engine with memory of its own has them there. reaches
+     * 0: there is no halo that may serve. */
+    TalusReach *reach;
     int reaches;
-    uint64_t joints;            /* TalusJoints.created at that time */
-    TalusListSlots list;        /* of the engine's contacts */
-    TalusListSlots list_before; /* of their snapshot */
+    int64_t searches;            /* halos made so far */
+    uint64_t joints;             /* TalusJoints.created at that time */
+    TalusVec3 drift, drift_then; /* TalusReachOptions.drift: now and at that time */
+    TalusVec3 shift;             /* mean displacement of all ranks' free bodies since then, m */
+    TalusListSlots list;         /* of the engine's contacts */
+    TalusListSlots list_before;  /* of their snapshot */
     /* Contacts that came with bodies, until the next halo is there; `moved`: bodies have changed ranks since then. */
     TalusContactRecord *contact;
     int64_t contacts;
@@ -177,6 +177,8 @@ void talus_ranks_forget_body(TalusWorld *world, TalusBodyId id);
 TalusStatus talus_ranks_get_body(const TalusWorld *world, TalusBodyId id, TalusBodyRecord *out);
 /* Lists by ids the copies of other ranks' bodies in the slots from `begin` on: those of the halo, within a step. */
 TalusStatus talus_ranks_index_copies(TalusWorld *world, int begin, int count);
+/* Returns the slot of the listed copy of a body; -1: there is none. */
+int talus_ranks_slot_of_copy(const TalusWorld *world, uint64_t id);
 /* Returns the slot of the body or of its listed copy; -1: this rank has neither. */
 int talus_ranks_slot_near(const TalusWorld *world, TalusBodyId id);
 
@@ -224,6 +226,29 @@ TalusStatus talus_ranks_deal_in_turn(TalusWorld *world, bool whole);
 /* Makes the bodies of the inbox, of another world if need be, those of `world`, and keeps their contacts in
  * world->ranks.contact. */
 TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox);
+
+/* ---- halo_engine.c ---- for an engine with memory of its own: what comes to the host and goes back */
+/* Brings what the host has changed, but for contacts, to the engine, with own bodies alone if they have changed. Sets
+ * *changed: records of bodies must be sent, not only their states. */
+TalusStatus talus_halo_prepare(TalusWorld *world, bool *changed);
+/* As talus_ranks_test_halo, by the engine. */
+TalusStatus talus_halo_test(TalusWorld *world, const TalusDetectOptions *options, bool solved,
+                            bool serves[TALUS_REACH_TESTS]);
+/* Brings the states of the bodies in these slots to the host and, if `solved`, their solved motions to the arrays that the
+ * engine lends. */
+TalusStatus talus_halo_fetch(TalusWorld *world, const int32_t *slot, int count, bool solved);
+/* The same for all bodies that are sent to other ranks. */
+TalusStatus talus_halo_fetch_sent(TalusWorld *world, bool solved);
+/* Sets *grid over the bounds of all ranks' bodies and, in others[TALUS_NEAR_WORDS], all 0 before, the bits of the cells that
+ * bodies of other ranks touch; all ranks call it. */
+TalusStatus talus_halo_share_cells(TalusWorld *world, const TalusReachBox *bounds,
+                                   TalusNearGrid *grid, uint32_t *others);
+/* Exchanges the states of the bodies of the present halo or, if `solved`, their solved motions, from engine to engine. */
+TalusStatus talus_halo_exchange_states(TalusWorld *world, bool solved);
+/* After the bodies of the halo have come to the host: uploads them, and with `solved` their solved motions from the inbox. */
+TalusStatus talus_halo_upload(TalusWorld *world, bool solved);
+/* Gives the contacts of the engine's list the present slots. */
+TalusStatus talus_halo_move_contacts(TalusWorld *world);
 
 /* ---- halo.c ---- */
 /* Before a detection: makes the halo anew, and gives the contacts of the engine's list the slots that their bodies now
@@ -304,24 +329,29 @@ TalusStatus talus_ranks_join_islands(const TalusWorld *world, const int32_t *isl
                                      uint8_t *restless, uint64_t *label);
 
 /* ---- reach.c ---- */
-/* A box along the axes; empty if lo > hi. */
-typedef struct TalusReachBox {
-    TalusVec3 lo, hi;
-} TalusReachBox;
-
-/* Returns where a body may touch others within a step: two bodies in contact have spheres of reach that overlap. The
- * length is infinite for an unbounded body. motions NULL: before the solve. */
-TalusReach talus_reach_of(const TalusWorld *world, int slot, const TalusDetectOptions *options,
+/* Returns where a body may touch others within a step: two bodies in contact have spheres of reach that overlap.
+ * motions NULL: before the solve. */
+TalusReach talus_reach_of(const TalusWorld *world, int slot, const TalusReachOptions *options,
                           const TalusSolvedMotions *motions);
-/* Returns the box around the sphere of reach with its skin. */
-TalusReachBox talus_reach_box(const TalusReach *reach);
+/* Before a detection, by all ranks: sets drift and shift from the free bodies of all of them. by_engine: the engine has their
+ * newest states. */
+TalusStatus talus_ranks_find_drift(TalusWorld *world, bool by_engine);
+/* Returns the options with the present drift. */
+TalusReachOptions talus_ranks_reach_options(const TalusWorld *world,
+                                            const TalusDetectOptions *options);
+void talus_ranks_reach_tests(const TalusWorld *world, const TalusDetectOptions *options,
+                             TalusReachTest test[TALUS_REACH_TESTS]);
 /* Stores the reaches of this rank's bodies, with which a halo is made, in world->ranks.reach. */
 TalusStatus talus_ranks_note_reaches(TalusWorld *world, const TalusDetectOptions *options,
                                      const TalusSolvedMotions *motions);
-/* True if the bodies of this rank are where the present halo expects them, so that it needs no further bodies for their
- * sake. */
-bool talus_ranks_halo_serves(const TalusWorld *world, const TalusDetectOptions *options,
-                             const TalusSolvedMotions *motions);
+/* Stores what else a halo is made with, once the reaches of this rank's bodies are stored. */
+void talus_ranks_note_halo(TalusWorld *world);
+/* False if this rank has other slots or joints than when the halo was made. */
+bool talus_ranks_halo_is_known(const TalusWorld *world);
+/* serves[k]: by that test the bodies of this rank are where the present halo expects them, so that it needs no further
+ * bodies for their sake. All ranks must pass the same one. */
+void talus_ranks_test_halo(const TalusWorld *world, const TalusDetectOptions *options,
+                           const TalusSolvedMotions *motions, bool serves[TALUS_REACH_TESTS]);
 
 /* ---- record.c ---- */
 /* Writes the body in `slot`, without solved motions, which become 0. */

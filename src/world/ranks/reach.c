@@ -1,9 +1,5 @@
-/* world/ranks/reach.c - where a body may touch others within a step, and how long a halo serves.
- *
- * A halo is made with reaches that are longer by a skin. It has all bodies that may touch own free ones as long as each
- * body's present sphere of reach lies in its longer one of then: |x - x_then| + reach <= reach_then + skin. */
-#include "collide/grid_level.h"
-#include "collide/period.h"
+/* world/ranks/reach.c - the reaches of this rank's bodies (engine/reach.h), on the host: where each body may touch others
+ * within a step, and whether the halo that was made with them still serves. */
 #include "world/ranks/ranks.h"
 #include "world/state.h"
 
@@ -27,86 +23,166 @@ static TalusVec3 velocity_of(const TalusWorld *world, int slot, const TalusDetec
     return v;
 }
 
-/* An envelope (collide/envelope.h) is at most the sum of two parts, each of one body: the closing speed is at most
- * |v_a| + |v_b|, the sliding speed likewise plus both surface speeds, and the pair's size is at most the sum of sizes. */
-static double reach_of(const TalusWorld *world, int slot, const TalusDetectOptions *options,
-                       double speed, double surface)
-{
-    const double rounding = 1.0 + 0x1p-30;
-    const TalusBodies *b = &world->bodies;
-    const double closing = talus_slot_is_sphere(world, slot) ? 0.0 : surface;
-    const double speeds =
-        speed + closing + options->friction * (speed + surface) + options->reference_speed;
-    return rounding * (b->radius[slot] + options->envelope * b->size[slot] + options->h * speeds);
-}
-
-TalusReach talus_reach_of(const TalusWorld *world, int slot, const TalusDetectOptions *options,
+TalusReach talus_reach_of(const TalusWorld *world, int slot, const TalusReachOptions *options,
                           const TalusSolvedMotions *motions)
 {
     const TalusBodies *b = &world->bodies;
-    TalusReach r = {b->position[slot], (double)INFINITY, 0.0, b->id[slot], b->mobility[slot]};
-    if (!(b->radius[slot] > 0.0))
-        return r;
-    double speed = 0.0, surface = 0.0;
-    if (b->mobility[slot] != TALUS_MOBILITY_FIXED) {
-        const TalusVec3 spin = motions ? motions->spin[slot] : b->spin[slot];
-        speed = talus_norm(velocity_of(world, slot, options, motions));
-        surface = talus_norm(spin) * b->radius[slot];
-        r.skin = TALUS_SKIN_SIZE * b->size[slot] +
-                 fmin(TALUS_SKIN_STEPS * options->h * speed, TALUS_SKIN_MOTION * b->size[slot]);
+    const TalusReachBody body = {
+        .position = b->position[slot],
+        .velocity = velocity_of(world, slot, &options->detect, motions),
+        .spin = motions ? motions->spin[slot] : b->spin[slot],
+        .radius = b->radius[slot],
+        .size = b->size[slot],
+        .id = b->id[slot],
+        .mobility = b->mobility[slot],
+        .is_sphere = talus_slot_is_sphere(world, slot),
+    };
+    return talus_reach_of_body(&body, options);
+}
+
+/* ---- the common motion ---- */
+
+/* Sums over this rank's free bodies. */
+static TalusReachMotion sum_motion(const TalusWorld *world)
+{
+    const TalusBodies *b = &world->bodies;
+    const TalusRanks *ranks = &world->ranks;
+    TalusReachMotion sum = {0};
+    for (int i = 0; i < b->counts.slots; i++) {
+        TalusVec3 moved = {0.0, 0.0, 0.0};
+        if (!talus_slot_is_free(b, i))
+            continue;
+        if (i < ranks->reaches && ranks->reach[i].id == b->id[i])
+            moved = talus_reach_moved(&world->def.period, &ranks->reach[i], b->position[i]);
+        for (int axis = 0; axis < 3; axis++) {
+            sum.velocity[axis] += talus_along(b->velocity[i], axis);
+            sum.moved[axis] += talus_along(moved, axis);
+        }
+        sum.bodies += 1.0;
     }
-    r.length = reach_of(world, slot, options, speed, surface);
-    return r;
+    return sum;
 }
 
-TalusReachBox talus_reach_box(const TalusReach *r)
+/* Returns the means of all ranks' bodies. Exact sums of what each rank has: the same on all of them. */
+static TalusReachMotion find_means(const TalusWorld *world, const TalusReachMotion *own)
 {
-    const double length = r->length + r->skin;
-    const TalusVec3 all = {length, length, length};
-    return (TalusReachBox){talus_sub(r->position, all), talus_add(r->position, all)};
+    const double *term = (const double *)own;
+    TalusSum sum[sizeof *own / sizeof *term] = {0};
+    TalusReachMotion mean = {0};
+    double *out = (double *)&mean;
+    const int terms = (int)(sizeof *own / sizeof *term);
+    for (int k = 0; k < terms; k++)
+        talus_sum_add(&sum[k], &term[k], 1);
+    talus_comm_add_sums(world->ranks.comm, sum, terms);
+    const double bodies = talus_sum_value(&sum[terms - 1]);
+    for (int k = 0; k < terms && bodies > 0.0; k++)
+        out[k] = talus_sum_value(&sum[k]) / bodies;
+    return mean;
 }
 
-/* True if the sphere of reach lies in the longer one of then. */
-static bool covers(const TalusPeriod *period, const TalusReach *then, const TalusReach *now)
+/* Returns the vector, 0 if it is not finite. */
+static TalusVec3 finite_vector(const double x[3])
 {
-    const TalusVec3 moved =
-        talus_nearest_image_vector(period, talus_sub(now->position, then->position));
-    return then->id == now->id && then->mobility == now->mobility &&
-           now->length + talus_norm(moved) <= then->length + then->skin;
+    const TalusVec3 v = {x[0], x[1], x[2]};
+    return talus_finite3(v) ? v : talus_vec3(0.0, 0.0, 0.0);
 }
 
-bool talus_ranks_halo_serves(const TalusWorld *world, const TalusDetectOptions *options,
-                             const TalusSolvedMotions *motions)
+TalusStatus talus_ranks_find_drift(TalusWorld *world, bool by_engine)
+{
+    TalusRanks *ranks = &world->ranks;
+    TalusReachMotion own = {0};
+    TalusStatus status = TALUS_OK;
+    if (by_engine)
+        status = world->engine.ops->sum_motions(world->engine.self, &own);
+    else
+        own = sum_motion(world);
+    TALUS_TRY(talus_comm_agree(ranks->comm, status));
+    const TalusReachMotion mean = find_means(world, &own);
+    ranks->drift = finite_vector(mean.velocity);
+    ranks->shift = finite_vector(mean.moved);
+    return TALUS_OK;
+}
+
+static TalusReachOptions options_with(const TalusWorld *world, const TalusDetectOptions *options,
+                                      TalusVec3 drift)
+{
+    const bool shares = talus_world_shares_arrays(world);
+    return (TalusReachOptions){.detect = *options,
+                               .drift = drift,
+                               .skin = shares ? TALUS_SKIN_SIZE : TALUS_SKIN_OF_ENGINE};
+}
+
+TalusReachOptions talus_ranks_reach_options(const TalusWorld *world,
+                                            const TalusDetectOptions *options)
+{
+    return options_with(world, options, world->ranks.drift);
+}
+
+void talus_ranks_reach_tests(const TalusWorld *world, const TalusDetectOptions *options,
+                             TalusReachTest test[TALUS_REACH_TESTS])
 {
     const TalusRanks *ranks = &world->ranks;
-    const int slots = world->bodies.counts.slots;
-    if (ranks->moved || ranks->reaches != slots || ranks->joints != world->joints.created)
-        return false;
-    for (int i = 0; i < slots; i++) {
-        const TalusReach *then = &ranks->reach[i];
+    test[0] = (TalusReachTest){.options = options_with(world, options, ranks->drift_then)};
+    test[1] = (TalusReachTest){.options = options_with(world, options, ranks->drift),
+                               .shift = ranks->shift};
+}
+
+/* ---- how long a halo serves ---- */
+
+/* True if all bodies of this rank pass the test. */
+static bool all_pass(const TalusWorld *world, const TalusReachTest *test,
+                     const TalusSolvedMotions *motions)
+{
+    for (int i = 0; i < world->bodies.counts.slots; i++) {
+        const TalusReach *then = &world->ranks.reach[i];
         const bool lives = world->bodies.shape[i] >= 0;
         if (!lives && then->id == 0)
             continue;
         if (!lives)
             return false;
-        const TalusReach now = talus_reach_of(world, i, options, motions);
-        if (!covers(&world->def.period, then, &now))
+        const TalusReach now = talus_reach_of(world, i, &test->options, motions);
+        if (!talus_reach_covers(&world->def.period, then, &now, test->shift))
             return false;
     }
     return true;
 }
 
+bool talus_ranks_halo_is_known(const TalusWorld *world)
+{
+    const TalusRanks *ranks = &world->ranks;
+    return !ranks->moved && ranks->reaches == world->bodies.counts.slots &&
+           ranks->joints == world->joints.created;
+}
+
+void talus_ranks_test_halo(const TalusWorld *world, const TalusDetectOptions *options,
+                           const TalusSolvedMotions *motions, bool serves[TALUS_REACH_TESTS])
+{
+    TalusReachTest test[TALUS_REACH_TESTS];
+    talus_ranks_reach_tests(world, options, test);
+    for (int k = 0; k < TALUS_REACH_TESTS; k++)
+        serves[k] = talus_ranks_halo_is_known(world) && all_pass(world, &test[k], motions);
+}
+
+void talus_ranks_note_halo(TalusWorld *world)
+{
+    TalusRanks *ranks = &world->ranks;
+    ranks->reaches = world->bodies.counts.slots;
+    ranks->drift_then = ranks->drift;
+    ranks->shift = talus_vec3(0.0, 0.0, 0.0);
+    ranks->joints = world->joints.created; /* whose bodies are in all halos */
+}
+
 TalusStatus talus_ranks_note_reaches(TalusWorld *world, const TalusDetectOptions *options,
                                      const TalusSolvedMotions *motions)
 {
+    const TalusReachOptions reach = talus_ranks_reach_options(world, options);
     TalusRanks *ranks = &world->ranks;
     const int slots = world->bodies.counts.slots;
     ranks->reaches = 0;
     TALUS_TRY(TALUS_GROW(ranks->reach, (size_t)slots + 1, 0, "halo"));
     for (int i = 0; i < slots; i++)
-        ranks->reach[i] = world->bodies.shape[i] >= 0 ? talus_reach_of(world, i, options, motions)
+        ranks->reach[i] = world->bodies.shape[i] >= 0 ? talus_reach_of(world, i, &reach, motions)
                                                       : (TalusReach){0};
-    ranks->reaches = slots;
-    ranks->joints = world->joints.created; /* whose bodies are in all halos */
+    talus_ranks_note_halo(world);
     return TALUS_OK;
 }

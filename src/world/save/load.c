@@ -84,6 +84,17 @@ static void apply_changes(TalusWorldDef *def, const TalusWorldChanges *c)
     def->on_miss = c->on_miss;
 }
 
+/* Sleep stays as it was saved until the bodies are loaded, as the state depends on it. */
+static void apply_start(TalusWorldDef *def, const TalusWorldDef *start)
+{
+    const double sleep_speed = def->sleep_speed;
+    const int sleep_steps = def->sleep_steps;
+    *def = *start;
+    def->sleep_speed = sleep_speed;
+    def->sleep_steps = sleep_steps;
+    def->comm = NULL; /* until the bodies are divided (loaded.c) */
+}
+
 /* After loading with another step length: makes the present time and step count the base from which time is counted,
  * because the steps so far had the saved length. */
 static void rebase_time(TalusWorld *world, double saved_step)
@@ -103,12 +114,14 @@ static double last_compliance_of_old(const TalusWorld *world, const TalusWorldDe
     return saved->tolerance > 0.0 ? talus_auto_compliance(world, saved->tolerance) : 0.0;
 }
 
-/* What is left once bodies and contacts are where they belong. changed: with other settings than the saved ones. */
+/* What is left once bodies and contacts are where they belong. */
 static void finish_world(TalusArchive *a, TalusWorld *world, const TalusWorldDef *saved,
-                         bool changed)
+                         const TalusLoadDef *load)
 {
-    if (changed)
+    if (load->changes)
         rebase_time(world, saved->step);
+    if (load->start)
+        talus_loaded_end_sleep(world, load->start);
     world->mirror.bodies_dirty = world->mirror.contacts_dirty = true;
     if (a->version < 10)
         world->last_compliance = last_compliance_of_old(world, saved);
@@ -131,17 +144,22 @@ static TalusWorld *load_content(TalusArchive *a, const TalusLoadDef *load,
     const TalusWorldDef saved = def;
     if (load->changes)
         apply_changes(&def, load->changes);
+    if (load->start)
+        apply_start(&def, load->start);
+    const bool changed = load->changes || load->start;
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
     if (a->status == TALUS_OK)
-        a->status = check_backend(status, backend, load->backend);
+        a->status = load->start ? status : check_backend(status, backend, load->backend);
     talus_archive_record(a, status);
     if (a->status == TALUS_OK)
-        talus_archive_world(a, world, load->changes != NULL);
+        talus_archive_world(a, world, changed);
     check_end(a);
-    if (talus_archive_agree(a) && a->comm)
+    if (talus_archive_agree(a) && load->start)
+        talus_loaded_start(a->loaded, world);
+    if (a->status == TALUS_OK && a->comm)
         a->status = talus_loaded_divide(a->loaded, world);
     if (a->status == TALUS_OK)
-        finish_world(a, world, &saved, load->changes != NULL);
+        finish_world(a, world, &saved, load);
     TALUS_RELEASE(solver, backend);
     return world;
 }

@@ -279,8 +279,8 @@ static TalusStatus count_bodies(const TalusLoaded *l, TalusWorld *world)
     for (int i = 0; i < b->counts.slots; i++)
         count[1] += talus_slot_is_driven(b, i);
     TALUS_TRY(talus_comm_add_counts(l->comm, count, 2));
-    if (count[1] != world->drives)
-        return refuse("a driven body has no drive, or two");
+    if (count[1] != talus_drives_count_bodies(world))
+        return refuse("a driven body has no drive");
     world->ranks.elsewhere = count[0] - b->counts.living;
     world->filters.copies_apart = talus_comm_any(l->comm, world->filters.copies_apart);
     return TALUS_OK;

@@ -19,7 +19,7 @@
 
 /* Versions of the format that are read; NEWEST is written. Macros, because a message quotes them. */
 #define OLDEST 5
-#define NEWEST 12
+#define NEWEST 14
 #define TEXT_OF(x) #x
 #define TEXT(macro) TEXT_OF(macro)
 static const char file_magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
@@ -379,6 +379,17 @@ static void transfer_emitter_def(TalusArchive *a, TalusEmitterDef *def)
         TALUS_ARCHIVE_I32(a, &def->copy);
 }
 
+/* Transfers a distribution of sizes; loading allocates its `sieve`, which the caller releases. */
+static void transfer_sizes(TalusArchive *a, TalusSizeDef *sizes)
+{
+    TALUS_ARCHIVE_ENUM(a, sizes->kind);
+    talus_archive_bool(a, &sizes->by_mass);
+    TALUS_ARCHIVE_F64(a, &sizes->min, &sizes->max, &sizes->mean, &sizes->median, &sizes->deviation,
+                      &sizes->scale, &sizes->exponent);
+    talus_archive_count(a, &sizes->sieve_count, 2 * sizeof(double));
+    sizes->sieve = talus_archive_array(a, sizes->sieve, sizes->sieve_count, 2 * sizeof(double));
+}
+
 /* True if the number of waiting radii fits the number drawn, and each radius is within the emitter's limits. */
 static bool is_valid_emitter(const TalusEmitter *e)
 {
@@ -393,9 +404,17 @@ static void transfer_emitter(TalusArchive *a, TalusWorld *world, int index)
 {
     TalusEmitterDef def =
         a->loading ? talus_emitter_def_default() : world->sources.emitter[index].def;
+    TalusSizeDef sizes =
+        a->loading ? talus_size_def_default() : world->sources.emitter[index].sizes;
     transfer_emitter_def(a, &def);
-    if (a->loading)
+    if (a->version > 12) { /* before, radii were uniform */
+        transfer_sizes(a, &sizes);
+        def.sizes = &sizes;
+    }
+    if (a->loading) {
         TALUS_ARCHIVE_CALL(a, talus_world_add_emitter(world, &def));
+        talus_release((void *)sizes.sieve);
+    }
     if (a->status != TALUS_OK)
         return;
     TalusEmitter *e = &world->sources.emitter[index];

@@ -44,6 +44,9 @@ typedef struct TalusLoadDef {
     int threads;                      /* as in TalusWorldDef */
     const char *backend;              /* NULL: the saved one */
     const TalusWorldChanges *changes; /* NULL: none */
+    /* The settings of another world, of which the bodies are the start (start.c): all of them hold in place of the saved ones
+     * and of those above. Its `comm` is not used. NULL: the saved world goes on. */
+    const TalusWorldDef *start;
     TalusComm *
         comm; /* of the ranks that load the state together, each its part; NULL: one rank loads the whole */
 } TalusLoadDef;

@@ -22,6 +22,12 @@ static void transfer_motor(TalusArchive *a, TalusMotorDef *motor)
     TALUS_ARCHIVE_F64(a, &motor->target, &motor->rate, &motor->start);
     transfer_bound(a, &motor->max_effort, INFINITY);
     TALUS_ARCHIVE_F64(a, &motor->stiffness, &motor->damping);
+    if (a->version < 14) /* before, there were no servos */
+        return;
+    TALUS_ARCHIVE_F64(a, &motor->max_speed, &motor->area);
+    talus_archive_bool(a, &motor->stress);
+    for (int k = 0; k < 4; k++)
+        talus_archive_id(a, &motor->between[k / 2][k % 2].number);
 }
 
 static void transfer_joint_def(TalusArchive *a, TalusJointDef *def, char **name)

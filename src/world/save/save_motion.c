@@ -181,6 +181,8 @@ static void transfer_drive_def(TalusArchive *a, TalusDriveDef *def)
     talus_archive_bool(a, &def->own_axis);
     TALUS_ARCHIVE_VEC3(a, &def->point);
     TALUS_ARCHIVE_F64(a, &def->start, &def->stop);
+    if (a->version > 13) /* before, motions were not accelerated */
+        TALUS_ARCHIVE_VEC3(a, &def->acceleration, &def->spin_acceleration);
 }
 
 /* Adds a loaded drive to the world, or stores it, if another rank may have its body. */
@@ -253,8 +255,8 @@ static void load_motion(TalusArchive *a, TalusWorld *world)
     talus_archive_list(a, world, 0, 200, transfer_drive);
     for (int i = 0; i < world->bodies.counts.slots; i++)
         driven += talus_slot_is_driven(&world->bodies, i);
-    if (a->status == TALUS_OK && !a->comm && driven != world->drives)
-        talus_archive_refuse(a, "a driven body has no drive, or two");
+    if (a->status == TALUS_OK && !a->comm && driven != talus_drives_count_bodies(world))
+        talus_archive_refuse(a, "a driven body has no drive");
     load_sleep(a, world); /* last: nothing wakes sleeping bodies before they are counted */
 }
 

@@ -110,8 +110,7 @@ static TalusStatus draw_radii(const TalusWorld *world, TalusEmitter *e)
     size_t waiting = (size_t)e->waiting;
     TALUS_TRY(TALUS_GROW(e->radius, waiting + (size_t)fresh, waiting, "emitter"));
     for (int i = 0; i < fresh; i++)
-        e->radius[e->waiting++] = e->def.radius_min + (e->def.radius_max - e->def.radius_min) *
-                                                          talus_rng_uniform(&e->rng);
+        e->radius[e->waiting++] = talus_size_curve_quantile(&e->curve, talus_rng_uniform(&e->rng));
     e->drawn += fresh;
     return TALUS_OK;
 }

@@ -30,19 +30,6 @@ TalusQuat talus_quat_about(TalusVec3 axis, double turns)
     return q;
 }
 
-/* ---- sizes ---- */
-
-void talus_generate_sizes(uint64_t seed, double min, double max, int64_t first, int64_t count,
-                          double *out)
-{
-    TalusRng rng = talus_rng_from_seed(seed);
-    talus_rng_skip(&rng, (uint64_t)first);
-    for (int64_t i = 0; i < count; i++) {
-        double size = min + (max - min) * talus_rng_uniform(&rng);
-        out[i] = size < max ? size : max;
-    }
-}
-
 /* ---- lattice ---- */
 
 /* Returns a random number, uniform in [-1, 1). */
@@ -298,6 +285,17 @@ static bool fits_sphere(const TalusFill *fill, TalusVec3 size, double r)
     return across >= 2.0 * r && size.z >= 2.0 * r;
 }
 
+/* Enters sphere `index`, whose centre x[index] is set, in the grid. */
+static void enter_sphere(FillGrid *g, int64_t index, const TalusVec3 *x)
+{
+    int64_t cell = (cell_index(x[index].z, g->lo.z, g->width, g->n[2]) * g->n[1] +
+                    cell_index(x[index].y, g->lo.y, g->width, g->n[1])) *
+                       g->n[0] +
+                   cell_index(x[index].x, g->lo.x, g->width, g->n[0]);
+    g->next[index] = g->head[cell];
+    g->head[cell] = index + 1;
+}
+
 /* Tries random positions for sphere `index`; writes the first free one to x[index] and enters the sphere in the grid.
  * False if none was free. */
 static bool place_sphere(FillGrid *g, TalusRng *rng, const TalusFill *fill, int64_t index,
@@ -307,20 +305,33 @@ static bool place_sphere(FillGrid *g, TalusRng *rng, const TalusFill *fill, int6
         TalusVec3 p = random_centre(rng, fill, radius[index]);
         if (!is_position_free(g, p, radius[index], x, radius))
             continue;
-        int64_t cell = (cell_index(p.z, g->lo.z, g->width, g->n[2]) * g->n[1] +
-                        cell_index(p.y, g->lo.y, g->width, g->n[1])) *
-                           g->n[0] +
-                       cell_index(p.x, g->lo.x, g->width, g->n[0]);
         x[index] = p;
-        g->next[index] = g->head[cell];
-        g->head[cell] = index + 1;
+        enter_sphere(g, index, x);
         return true;
     }
     return false;
 }
 
-TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const double *radius,
-                                TalusVec3 *out, int64_t *placed)
+/* Places the spheres with again[i] above 0 one by one, the others being where x[] has them; again NULL: all. Stops at a
+ * sphere that finds no free position. */
+static void place_spheres(FillGrid *g, const TalusFill *fill, int64_t count, const double *radius,
+                          const int64_t *again, TalusVec3 *x, int64_t *placed)
+{
+    TalusRng rng = talus_rng_from_seed(fill->seed);
+    for (int64_t i = 0; again && i < count; i++)
+        if (again[i] == 0)
+            enter_sphere(g, i, x);
+    for (int64_t i = 0; i < count; i++) {
+        if (again && again[i] == 0)
+            continue;
+        if (!place_sphere(g, &rng, fill, i, radius, x))
+            return;
+        ++*placed;
+    }
+}
+
+static TalusStatus fill_region(const TalusFill *fill, int64_t count, const double *radius,
+                               const int64_t *again, TalusVec3 *x, int64_t *placed)
 {
     TalusVec3 size = talus_sub(fill->hi, fill->lo);
     if (fill->radius > 0.0)
@@ -329,13 +340,23 @@ TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const doub
     if (count == 0 || !fits_sphere(fill, size, radius[0]))
         return TALUS_OK;
     FillGrid g = {0};
-    TalusRng rng = talus_rng_from_seed(fill->seed);
     size_grid(&g, fill, size, count, radius[0]);
     TalusStatus status = TALUS_ALLOC(g.head, (size_t)(g.n[0] * g.n[1] * g.n[2]), "fill grid");
     TALUS_THEN(status, TALUS_ALLOC(g.next, (size_t)count, "fill grid"));
     if (status == TALUS_OK)
-        while (*placed < count && place_sphere(&g, &rng, fill, *placed, radius, out))
-            ++*placed;
+        place_spheres(&g, fill, count, radius, again, x, placed);
     TALUS_RELEASE(g.head, g.next);
     return status;
+}
+
+TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const double *radius,
+                                TalusVec3 *out, int64_t *placed)
+{
+    return fill_region(fill, count, radius, NULL, out, placed);
+}
+
+TalusStatus talus_generate_fill_again(const TalusFill *fill, int64_t count, const double *radius,
+                                      const int64_t *again, TalusVec3 *x, int64_t *placed)
+{
+    return fill_region(fill, count, radius, again, x, placed);
 }

@@ -3,9 +3,9 @@
  * Pure functions of their arguments, with the same results on every IEEE platform. A generator keeps whole bodies
  * inside its region, and no two of its bodies overlap.
  *
- * Sizes, lattices and layers can be had in pieces: `count` bodies from number `first` on, which are those that the bodies
- * from 0 on have at these numbers. A body draws a fixed number of random numbers, so that those of bodies before it are
- * passed over. A random fill has no pieces: a body's position depends on all earlier ones. */
+ * Lattices and layers can be had in pieces, as sizes can (world/source/sizes.h): `count` bodies from number `first` on,
+ * which are those that the bodies from 0 on have at these numbers. A body draws a fixed number of random numbers, so that
+ * those of bodies before it are passed over. A random fill has no pieces: a body's position depends on all earlier ones. */
 #ifndef TALUS_WORLD_SOURCE_GENERATE_H
 #define TALUS_WORLD_SOURCE_GENERATE_H
 
@@ -18,10 +18,6 @@
 TalusQuat talus_quat_from_z(TalusVec3 direction);
 /* Returns the rotation by a number of turns about an axis (not zero). */
 TalusQuat talus_quat_about(TalusVec3 axis, double turns);
-
-/* Writes random sizes, uniform in [min, max], to `out`. */
-void talus_generate_sizes(uint64_t seed, double min, double max, int64_t first, int64_t count,
-                          double *out);
 
 /* Cells of `spacing` from `lo`, x fastest, one body in the middle of each. `jitter` is the share of half the gap,
  * spacing / 2 - half, by which a body is shifted at most, either way along each axis: it stays in its cell. */
@@ -66,5 +62,9 @@ extern const int talus_fill_tries; /* random positions that are tried for one sp
  * *placed: number placed; below `count` if a sphere found no free position. */
 TalusStatus talus_generate_fill(const TalusFill *fill, int64_t count, const double *radius,
                                 TalusVec3 *out, int64_t *placed);
+/* Places those spheres anew whose again[i] is above 0, among the others, whose centres x[] has. *placed: number of spheres
+ * placed anew; smaller than asked for if one found no free position. */
+TalusStatus talus_generate_fill_again(const TalusFill *fill, int64_t count, const double *radius,
+                                      const int64_t *again, TalusVec3 *x, int64_t *placed);
 
 #endif

@@ -79,7 +79,7 @@ static TalusStatus copy_array(const void *from, int count, size_t element, const
     if (!from)
         return TALUS_OK;
     void *block;
-    TALUS_TRY(talus_alloc(&block, (size_t)count, element, "delayed bodies"));
+    TALUS_TRY(talus_alloc(&block, (size_t)count, element, "arrivals"));
     if (count > 0)
         memcpy(block, from, (size_t)count * element);
     *to = block;
@@ -164,8 +164,8 @@ static TalusStatus check_emitter(const TalusWorld *world, const TalusEmitterDef 
     if (!(def->rate > 0.0) || !isfinite(def->rate))
         return talus_reject("emitter: rate is %g; expected more than 0 bodies per second",
                             def->rate);
-    if (!(def->radius_min > 0.0) || !(def->radius_max >= def->radius_min) ||
-        !isfinite(def->radius_max))
+    if (!def->sizes && (!(def->radius_min > 0.0) || !(def->radius_max >= def->radius_min) ||
+                        !isfinite(def->radius_max)))
         return talus_reject("emitter: radii from %g to %g; expected 0 < radius_min <= radius_max",
                             def->radius_min, def->radius_max);
     if (!isfinite(def->start) || def->count < 0 || !isfinite(talus_norm(def->velocity)))
@@ -184,6 +184,33 @@ static TalusStatus check_emitter(const TalusWorld *world, const TalusEmitterDef 
     return TALUS_OK;
 }
 
+static void clear_emitter(TalusEmitter *e)
+{
+    talus_size_curve_clear(&e->curve);
+    TALUS_RELEASE((void *)e->sizes.sieve, e->radius, e->radius_before);
+}
+
+/* Copies the def's sizes, or makes those from radius_min to radius_max, and their curve. */
+static TalusStatus set_sizes(TalusEmitter *e, const TalusEmitterDef *def)
+{
+    TalusSizeDef uniform = talus_size_def_default();
+    uniform.min = def->radius_min;
+    uniform.max = def->radius_max;
+    const TalusSizeDef *sizes = def->sizes ? def->sizes : &uniform;
+    TALUS_TRY(talus_size_curve_make(sizes, &e->curve)); /* checks the def */
+    const TalusSizeRange range = talus_size_curve_range(&e->curve);
+    const void *sieve = NULL;
+    if (sizes->kind == TALUS_SIZES_SIEVE)
+        TALUS_TRY(copy_array(sizes->sieve, sizes->sieve_count, 2 * sizeof(double), &sieve));
+    e->sizes = *sizes;
+    e->sizes.sieve = sieve;
+    e->sizes.sieve_count = sieve ? sizes->sieve_count : 0;
+    e->def.sizes = NULL;
+    e->def.radius_min = range.min;
+    e->def.radius_max = range.max;
+    return TALUS_OK;
+}
+
 TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *def)
 {
     TALUS_TRY(check_emitter(world, def));
@@ -191,10 +218,14 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
     size_t n = (size_t)s->emitters;
     TalusEmitter e = {.def = *def, .rng = talus_rng_from_seed(def->seed)};
     TalusStatus status = TALUS_GROW(s->emitter, n + 1, n, "emitters");
-    TALUS_THEN(status, talus_world_require_sphere_shape(world, def->radius_max, &e.shape));
-    TALUS_TRY(talus_comm_agree(world->ranks.comm, status));
-    s->emitter[s->emitters++] = e;
-    return TALUS_OK;
+    TALUS_THEN(status, set_sizes(&e, def));
+    TALUS_THEN(status, talus_world_require_sphere_shape(world, e.def.radius_max, &e.shape));
+    status = talus_comm_agree(world->ranks.comm, status);
+    if (status != TALUS_OK)
+        clear_emitter(&e);
+    else
+        s->emitter[s->emitters++] = e;
+    return status;
 }
 
 /* ---- sinks ---- */
@@ -309,9 +340,8 @@ TalusStatus talus_sources_apply(TalusWorld *world)
 void talus_sources_clear(TalusWorld *world)
 {
     TalusSources *s = &world->sources;
-    for (int i = 0; i < s->emitters; i++) {
-        TALUS_RELEASE(s->emitter[i].radius, s->emitter[i].radius_before);
-    }
+    for (int i = 0; i < s->emitters; i++)
+        clear_emitter(&s->emitter[i]);
     for (int i = 0; i < s->pendings; i++)
         talus_pending_clear(&s->pending[i]);
     TALUS_RELEASE(s->emitter, s->pending, s->sink, world->journal.entry);

@@ -3,10 +3,13 @@
 #define TALUS_WORLD_SOURCE_SOURCE_H
 
 #include "base/rng.h"
+#include "world/source/sizes.h"
 #include <talus/world.h>
 
 typedef struct TalusEmitter {
-    TalusEmitterDef def;
+    TalusEmitterDef def; /* radius_min and radius_max: of the curve; `sizes` is NULL */
+    TalusSizeDef sizes;  /* with an array `sieve` of its own */
+    TalusSizeCurve curve;
     int shape; /* index of the world's sphere shape */
     /* Radii are drawn in order and wait for a free position, so that a crowded region does not favour small bodies.
      * drawn - waiting bodies have been placed. */

@@ -157,14 +157,14 @@ static void share_box(const TalusWorld *world, TalusAabb *box)
 }
 
 /* Adds up the numbers of all ranks. */
-static TalusStatus share_counts(const TalusWorld *world, int *const *count, int counts)
+static TalusStatus share_counts(const TalusWorld *world, int64_t *const *count, int counts)
 {
     int64_t sum[4];
     for (int k = 0; k < counts; k++)
         sum[k] = *count[k];
     TALUS_TRY(talus_comm_add_counts(world->ranks.comm, sum, counts));
     for (int k = 0; k < counts; k++)
-        *count[k] = (int)sum[k];
+        *count[k] = sum[k];
     return TALUS_OK;
 }
 
@@ -226,7 +226,7 @@ static void add_body(void *context, const TalusSurveyBody *b)
 static TalusStatus share_tally(const TalusWorld *world, Tally *t)
 {
     TalusSurvey *s = &t->survey;
-    TALUS_TRY(share_counts(world, (int *[]){&s->moving, &s->fixed, &s->unbounded}, 3));
+    TALUS_TRY(share_counts(world, (int64_t *[]){&s->moving, &s->fixed, &s->unbounded}, 3));
     share_box(world, &s->moving_bounds);
     share_box(world, &s->fixed_bounds);
     share_box(world, &s->centres);
@@ -274,7 +274,7 @@ typedef struct Ground {
     bool has_floor;         /* a plane supports everything that falls */
     TalusAabb box;          /* bounds of the fixed bodies but planes */
     const uint8_t *jointed; /* by slot: the body has a joint */
-    int within, strays;     /* moving bodies within the bounds and outside */
+    int64_t within, strays; /* moving bodies within the bounds and outside */
     TalusSurveyFind first;  /* stray */
 } Ground;
 
@@ -358,7 +358,7 @@ TalusStatus talus_world_strays(const TalusWorld *world, TalusStrays *out)
     g.jointed = jointed;
     talus_survey_each(world, count_stray, &g);
     talus_release(jointed);
-    TALUS_TRY(share_counts(world, (int *[]){&g.within, &g.strays}, 2));
+    TALUS_TRY(share_counts(world, (int64_t *[]){&g.within, &g.strays}, 2));
     TALUS_TRY(talus_survey_share(world, &g.first));
     if (!g.has_floor || g.within >= 9 * g.strays)
         *out = (TalusStrays){.count = g.strays, .held = g.has_floor, .first = g.first.body};

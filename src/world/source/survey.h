@@ -53,7 +53,7 @@ void talus_survey_take(TalusSurveyFind *find, double key, const TalusSurveyBody 
 
 /* Summary of all bodies. The bodies smallest to fastest are valid only if `moving` is above 0. */
 typedef struct TalusSurvey {
-    int moving, fixed, unbounded; /* numbers of bodies; unbounded: planes among the fixed */
+    int64_t moving, fixed, unbounded; /* numbers of bodies; unbounded: planes among the fixed */
     TalusAabb moving_bounds, fixed_bounds; /* without planes; empty (lo above hi) if no body */
     TalusAabb centres;                     /* of the bodies that exist, planes included */
     TalusSurveyBody smallest, largest;     /* by radius; moving bodies */
@@ -74,7 +74,7 @@ double talus_survey_packing(const TalusSurvey *survey);
  * down is along gravity. If a plane that faces up supports everything, strays count only if at least nine times as many
  * bodies start within the bounds. Without gravity and in periodic space there are no strays. */
 typedef struct TalusStrays {
-    int count;
+    int64_t count;
     bool held;             /* true if a plane that faces up supports everything */
     TalusSurveyBody first; /* that with the smallest number; valid if count is above 0 */
 } TalusStrays;

@@ -65,7 +65,7 @@ static TalusStatus stage_driven(TalusWorld *world)
     TALUS_TRY(TALUS_GROW(m->motion, count, 0, "driven bodies"));
     m->staged = 0;
     for (int k = 0; k < world->drives; k++)
-        if (world->drive[k].slot >= 0)
+        if (world->drive[k].slot >= 0 && talus_drive_is_first(world->drive, k))
             m->driven[m->staged++] = world->drive[k].slot;
     talus_bodies_gather(&world->bodies, m->driven, m->staged, m->motion);
     return TALUS_OK;
@@ -198,6 +198,16 @@ static TalusStatus upload_tables(TalusWorld *world)
     return world->engine.ops->put_tables(world->engine.self, &tables);
 }
 
+/* Makes `dropped` hold an entry for each of the first `slots` slots. */
+static TalusStatus reserve_dropped(TalusMirror *m, int slots)
+{
+    const size_t before = TALUS_CAPACITY(m->dropped);
+    TALUS_TRY(TALUS_GROW(m->dropped, (size_t)slots, before, "dropped bodies"));
+    if (TALUS_CAPACITY(m->dropped) > before)
+        memset(m->dropped + before, 0, TALUS_CAPACITY(m->dropped) - before);
+    return TALUS_OK;
+}
+
 /* Updates the order of ids and uploads all bodies, with the slots whose contacts lose their impulses. */
 static TalusStatus upload_bodies(TalusWorld *world)
 {
@@ -205,10 +215,7 @@ static TalusStatus upload_bodies(TalusWorld *world)
     TALUS_TRY(talus_id_order_update(&world->id_order, world->bodies.id,
                                     talus_mirror_body_arrays(world).slots));
     TalusBodyArrays arrays = talus_mirror_body_arrays(world);
-    size_t slots = (size_t)arrays.slots, before = TALUS_CAPACITY(m->dropped);
-    TALUS_TRY(TALUS_GROW(m->dropped, slots, before, "dropped bodies"));
-    if (TALUS_CAPACITY(m->dropped) > before)
-        memset(m->dropped + before, 0, TALUS_CAPACITY(m->dropped) - before);
+    TALUS_TRY(reserve_dropped(m, arrays.slots));
     for (int i = world->bodies.counts.slots + world->ranks.halo; i < arrays.slots; i++)
         arrays.shape[i] = -1;
     TALUS_TRY(world->engine.ops->put_bodies(world->engine.self, &arrays,
@@ -246,25 +253,86 @@ static TalusStatus share_arrays(TalusWorld *world)
     return world->engine.ops->put_bodies(world->engine.self, &arrays, NULL);
 }
 
+/* Uploads what no halo changes: shapes and laws. */
+static TalusStatus upload_changed_tables(TalusWorld *world)
+{
+    if (world->mirror.tables_dirty)
+        TALUS_TRY(upload_tables(world));
+    world->mirror.tables_dirty = false;
+    return TALUS_OK;
+}
+
+static TalusStatus upload_changed_forces(TalusWorld *world)
+{
+    if (world->mirror.forces_dirty)
+        TALUS_TRY(upload_forces(world));
+    world->mirror.forces_dirty = false;
+    return TALUS_OK;
+}
+
 TalusStatus talus_mirror_upload(TalusWorld *world)
 {
     TalusMirror *m = &world->mirror;
     if (talus_world_shares_arrays(world))
         return share_arrays(world);
-    if (m->tables_dirty)
-        TALUS_TRY(upload_tables(world));
-    m->tables_dirty = false;
+    TALUS_TRY(upload_changed_tables(world));
     if (m->bodies_dirty || m->filters_dirty)
         TALUS_TRY(upload_filter(world));
     m->filters_dirty = false;
-    if (m->forces_dirty)
-        TALUS_TRY(upload_forces(world));
-    m->forces_dirty = false;
+    TALUS_TRY(upload_changed_forces(world));
     if (m->bodies_dirty)
         TALUS_TRY(upload_bodies(world));
     if (m->contacts_dirty)
         TALUS_TRY(world->engine.ops->put_contacts(world->engine.self, talus_world_contacts(world)));
     m->contacts_dirty = false;
+    return TALUS_OK;
+}
+
+/* ---- on several ranks ---- */
+
+TalusStatus talus_mirror_upload_own(TalusWorld *world)
+{
+    const int own = world->bodies.counts.slots;
+    TALUS_TRY(upload_changed_tables(world));
+    TALUS_TRY(upload_changed_forces(world));
+    if (!world->mirror.bodies_dirty)
+        return TALUS_OK;
+    TALUS_TRY(talus_id_order_update(&world->id_order, world->bodies.id, own));
+    TalusBodyArrays arrays = talus_mirror_body_arrays(world);
+    arrays.slots = own;
+    arrays.halo = 0;
+    TALUS_TRY(world->engine.ops->put_bodies(world->engine.self, &arrays, NULL));
+    world->mirror.bodies_dirty = false;
+    return TALUS_OK;
+}
+
+TalusStatus talus_mirror_upload_halo(TalusWorld *world)
+{
+    const int slots = world->bodies.counts.slots + world->ranks.halo;
+    TALUS_TRY(talus_id_order_update(&world->id_order, world->bodies.id, slots));
+    TALUS_TRY(reserve_dropped(&world->mirror, slots));
+    const TalusBodyArrays arrays = talus_mirror_body_arrays(world);
+    world->mirror.filters_dirty = true; /* they are by slots */
+    return world->engine.ops->put_halo(world->engine.self, &arrays);
+}
+
+TalusStatus talus_mirror_download_states(TalusWorld *world, const int32_t *slot, int count)
+{
+    TalusMirror *m = &world->mirror;
+    TALUS_TRY(TALUS_GROW(m->motion, (size_t)count, 0, "states of bodies"));
+    TALUS_TRY(world->engine.ops->get_states(world->engine.self, slot, m->motion, count));
+    talus_bodies_scatter(&world->bodies, slot, count, m->motion);
+    return TALUS_OK;
+}
+
+TalusStatus talus_mirror_move_contacts(TalusWorld *world, const TalusSlotChange *change)
+{
+    TalusMirror *m = &world->mirror;
+    TALUS_TRY(reserve_dropped(m, change->kept + change->count));
+    TALUS_TRY(world->engine.ops->move_contacts(world->engine.self, change,
+                                               m->any_dropped ? m->dropped : NULL));
+    talus_mirror_forget_dropped(world);
+    m->contacts_stale = true;
     return TALUS_OK;
 }
 

@@ -42,6 +42,16 @@ void talus_world_drop_impulses(TalusWorld *world, int slot);
 TalusBodyArrays talus_mirror_body_arrays(TalusWorld *world);
 /* Uploads all changes of the host to the engine; a shared engine gets pointers to all arrays instead. */
 TalusStatus talus_mirror_upload(TalusWorld *world);
+/* On several ranks, for an engine with memory of its own (ranks/halo_engine.c). Uploads changed shapes, laws and forces and, if
+ * bodies have changed, this rank's own alone, without a halo; the contacts of the list keep their slots, and impulses wait
+ * for talus_mirror_move_contacts to be dropped. */
+TalusStatus talus_mirror_upload_own(TalusWorld *world);
+/* Uploads the bodies of the halo behind them. */
+TalusStatus talus_mirror_upload_halo(TalusWorld *world);
+/* Downloads the states of the bodies in slot[count]; the mirror stays as stale as it is. */
+TalusStatus talus_mirror_download_states(TalusWorld *world, const int32_t *slot, int count);
+/* Gives the engine's contacts other slots, and drops impulses. The host's copy is then stale. */
+TalusStatus talus_mirror_move_contacts(TalusWorld *world, const TalusSlotChange *change);
 /* Upload the states of driven bodies, which the host determines, before a detection; download them after a rollback. No
  * effect with a shared engine. */
 TalusStatus talus_mirror_upload_driven(TalusWorld *world);

@@ -105,7 +105,8 @@ static TalusStatus find_driven(TalusWorld *world)
                                TALUS_GROW(s->driven, (size_t)world->drives, 0, "sleeping bodies")));
     for (int k = 0; k < world->drives; k++) {
         const int d = world->drive[k].slot;
-        if (d >= 0 && b->shape[d] >= 0 && talus_norm(b->velocity[d]) + talus_norm(b->spin[d]) > 0.0)
+        if (d >= 0 && talus_drive_is_first(world->drive, k) && b->shape[d] >= 0 &&
+            talus_norm(b->velocity[d]) + talus_norm(b->spin[d]) > 0.0)
             talus_body_pack(world, d, &s->driven[s->driven_count++]);
     }
     return talus_world_is_dealt(world) ? share_driven(world) : TALUS_OK;

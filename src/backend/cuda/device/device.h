@@ -116,6 +116,7 @@ enum { CU_TOTALS = 128, CU_COUNTS = 512 };
 
 /* The device state of one world or one problem. */
 struct TalusContext {
+    int device; /* number of the GPU */
     cudaStream_t stream;
     char *pinned;     /* [64 Ki] page-locked host memory, for small downloads */
     double *totals;   /* [CU_TOTALS] on the device: results of kernels for the host */
@@ -126,7 +127,9 @@ struct TalusContext {
     const struct CuPart *part;
     CuArray<char> work;    /* work space of primitives.cu */
     CuOwned iterate, face; /* data of iterate.cu and face.cu */
+    CuOwned windows;       /* data of window.cu */
     cudaEvent_t timer[2];  /* start and end of a kernel in a profile; NULL before the first */
+    uint64_t copied;       /* bytes copied between host and device so far (cu_copied_bytes) */
     char first_error[256]; /* text of the first error since the last cu_check; empty: none */
 };
 
@@ -147,6 +150,9 @@ void cu_note_error(CuContext *cu, cudaError_t error, const char *where);
  * go through the context's pinned memory. Errors are stored (cu_note_error). */
 void cu_put(CuContext *cu, void *device, const void *host, size_t bytes);
 void cu_get(CuContext *cu, void *host, const void *device, size_t bytes);
+/* To and from page-locked memory, cu_put_pinned and cu_get_pinned do not wait. */
+void cu_put_pinned(CuContext *cu, void *device, const void *pinned, size_t bytes);
+void cu_get_pinned(CuContext *cu, void *pinned, const void *device, size_t bytes);
 void cu_copy(CuContext *cu, void *to, const void *from, size_t bytes);
 void cu_zero(CuContext *cu, void *device, size_t bytes);
 void cu_wait(CuContext *cu);

@@ -8,6 +8,10 @@
 #include <time.h>
 #include <vector>
 
+#ifdef __SANITIZE_THREAD__
+#include <sanitizer/tsan_interface.h>
+#endif
+
 __thread uint3 threadIdx, blockIdx;
 __thread dim3 blockDim, gridDim;
 
@@ -104,6 +108,7 @@ struct EmulatedThread {
     void *stack;
     void *at; /* stack pointer while the thread waits */
     bool finished;
+    void *fiber; /* what ThreadSanitizer knows it as; NULL without that */
 };
 
 /* State of a host thread from kernel to kernel. */
@@ -113,23 +118,52 @@ struct Host {
     std::vector<char> shared;  /* of emulated_shared */
     ~Host()
     {
-        for (EmulatedThread &t : thread)
+        for (EmulatedThread &t : thread) {
+#ifdef __SANITIZE_THREAD__
+            __tsan_destroy_fiber(t.fiber);
+#endif
             free(t.stack);
+        }
     }
 };
 
 static thread_local Host host;
-static __thread void *scheduler;  /* stack pointer of run_block, while a coroutine runs */
-static __thread unsigned current; /* index in its block of the coroutine that runs */
+static __thread void *scheduler;       /* stack pointer of run_block, while a coroutine runs */
+static __thread void *scheduler_fiber; /* EmulatedThread.fiber of run_block */
+static __thread unsigned current;      /* index in its block of the coroutine that runs */
 static __thread const std::function<void()> *running; /* kernel of run_block */
 static __thread bool in_coroutine;                    /* run_block is running */
+
+/* emulate_switch, of which ThreadSanitizer is told. */
+static void switch_to(void **from, void *to, void *fiber)
+{
+#ifdef __SANITIZE_THREAD__
+    __tsan_switch_to_fiber(fiber, 0);
+#else
+    (void)fiber;
+#endif
+    emulate_switch(from, to);
+}
+
+/* Gives the coroutine a new fiber. */
+static void renew_fiber(EmulatedThread *t)
+{
+#ifdef __SANITIZE_THREAD__
+    if (t->fiber)
+        __tsan_destroy_fiber(t->fiber);
+    t->fiber = __tsan_create_fiber(0);
+    scheduler_fiber = __tsan_get_current_fiber();
+#else
+    (void)t;
+#endif
+}
 
 /* First function of a coroutine: runs the kernel as thread `current`, then returns to run_block for good. */
 static void run_thread(void)
 {
     (*running)();
     host.thread[current].finished = true;
-    emulate_switch(&host.thread[current].at, scheduler);
+    switch_to(&host.thread[current].at, scheduler, scheduler_fiber);
 }
 
 void *emulated_scratch(size_t bytes)
@@ -152,7 +186,8 @@ void *emulated_shared(size_t bytes)
 static void prepare_thread(unsigned t)
 {
     if (t >= host.thread.size())
-        host.thread.push_back({aligned_alloc(16, STACK), nullptr, false});
+        host.thread.push_back({aligned_alloc(16, STACK), nullptr, false, nullptr});
+    renew_fiber(&host.thread[t]);
     uintptr_t *at = (uintptr_t *)((char *)host.thread[t].stack + STACK) - SAVED_WORDS;
     memset(at, 0, SAVED_WORDS * sizeof *at);
     at[SAVED_START] = (uintptr_t)run_thread;
@@ -174,7 +209,7 @@ static void run_block(const std::function<void()> &kernel)
                 continue;
             current = t;
             threadIdx = {t, 0, 0};
-            emulate_switch(&scheduler, host.thread[t].at);
+            switch_to(&scheduler, host.thread[t].at, host.thread[t].fiber);
             any = any || !host.thread[t].finished;
         }
     }
@@ -189,7 +224,7 @@ void __syncthreads(void)
         abort();
     }
     unsigned t = current;
-    emulate_switch(&host.thread[t].at, scheduler);
+    switch_to(&host.thread[t].at, scheduler, scheduler_fiber);
     threadIdx = {t, 0, 0};
 }
 
@@ -291,6 +326,17 @@ cudaError_t cudaSetDevice(int)
 {
     return cudaSuccess;
 }
+
+/* There is one device. */
+cudaError_t cudaDeviceCanAccessPeer(int *can, int, int)
+{
+    *can = 0;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int, unsigned)
+{
+    return cudaSuccess;
+}
 cudaError_t cudaGetLastError(void)
 {
     return cudaSuccess;
@@ -367,6 +413,17 @@ static double seconds_now(void)
 cudaError_t cudaEventCreate(cudaEvent_t *event)
 {
     *event = new double(0.0);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+{
+    return cudaEventCreate(event);
+}
+
+/* What was recorded has been done. */
+cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned)
+{
     return cudaSuccess;
 }
 

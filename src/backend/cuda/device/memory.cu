@@ -77,7 +77,8 @@ TalusStatus cu_context_create(TalusContext **out)
     *out = nullptr;
     TALUS_TRY(cu_open());
     TALUS_TRY(TALUS_ALLOC(cu, 1, "context"));
-    cu_note_error(cu, cudaSetDevice(own_device()), "device");
+    cu->device = own_device();
+    cu_note_error(cu, cudaSetDevice(cu->device), "device");
     cu_note_error(cu, cudaStreamCreateWithFlags(&cu->stream, cudaStreamNonBlocking), "stream");
     cu_note_error(cu, cudaMallocHost((void **)&cu->pinned, PINNED), "pinned memory");
     cu_note_error(cu, cudaMalloc((void **)&cu->totals, sizeof(Results)), "totals");
@@ -96,10 +97,9 @@ void cu_context_destroy(TalusContext *cu)
         return;
     if (cu->stream)
         cu_wait(cu);
-    if (cu->iterate.at)
-        cu->iterate.clear(cu->iterate.at);
-    if (cu->face.at)
-        cu->face.clear(cu->face.at);
+    for (CuOwned owned : {cu->iterate, cu->face, cu->windows})
+        if (owned.at)
+            owned.clear(owned.at);
     cu->work.clear();
     cu_release(cu->totals);
     cu_release(cu->board);
@@ -290,12 +290,34 @@ void cu_wait(CuContext *cu)
     cu_note_error(cu, cudaStreamSynchronize(cu->stream), "wait");
 }
 
+void cu_put_pinned(CuContext *cu, void *device, const void *pinned, size_t bytes)
+{
+    if (bytes)
+        cu_note_error(cu,
+                      cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, cu->stream),
+                      "copy in");
+    cu->copied += bytes;
+}
+
+void cu_get_pinned(CuContext *cu, void *pinned, const void *device, size_t bytes)
+{
+    if (bytes)
+        cu_note_error(cu,
+                      cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, cu->stream),
+                      "copy out");
+    cu->copied += bytes;
+}
+
+uint64_t cu_copied_bytes(const TalusContext *cu)
+{
+    return cu->copied;
+}
+
 void cu_put(CuContext *cu, void *device, const void *host, size_t bytes)
 {
     if (!bytes)
         return;
-    cu_note_error(cu, cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, cu->stream),
-                  "copy in");
+    cu_put_pinned(cu, device, host, bytes);
     cu_wait(cu); /* the caller may write to `host` again at once */
 }
 
@@ -305,8 +327,7 @@ void cu_get(CuContext *cu, void *host, const void *device, size_t bytes)
         return;
     bool small = bytes <= PINNED;
     void *to = small ? cu->pinned : host;
-    cu_note_error(cu, cudaMemcpyAsync(to, device, bytes, cudaMemcpyDeviceToHost, cu->stream),
-                  "copy out");
+    cu_get_pinned(cu, to, device, bytes);
     cu_wait(cu);
     if (small)
         memcpy(host, cu->pinned, bytes);

@@ -7,6 +7,7 @@
  * increments. */
 #include "backend/cuda/device/follow.h"
 #include "backend/cuda/device/together.h"
+#include "backend/cuda/device/window.h"
 #include "backend/cuda/iterate/iterate_split.h"
 #include "backend/cuda/ops/part.h"
 
@@ -14,6 +15,7 @@ extern "C" {
 #include "backend/run.h"
 }
 
+#include <atomic>
 #include <mutex>
 
 /* Steps since the last refinement after which the next measuring step asks for another; REFINE_AT (iterate_bodies.h)
@@ -64,22 +66,42 @@ struct Shared {
     CuArray<CuTally> device_tally;      /* IterateArgs.tally */
     CuArray<unsigned> device_arrived;   /* ResidentRun.arrived */
     IterateState
-        *seen_state;        /* pinned host memory, [2][2]: both states, of the last two requests */
-    IterateArgs *sent_args; /* pinned host memory: arguments on their way to constant memory */
+        *seen_state; /* pinned host memory, [2][2]: both states, of the last two requests */
+    /* pinned host memory: arguments on their way to constant memory; tallies of ranks without windows, [ITERATE_SUMS] */
+    IterateArgs *sent_args;
+    CuTally *sent_tally;
     cudaEvent_t request_done[2]; /* ends of the last two requests */
     Batch batches[VARIANTS];     /* by variant */
 };
 
-/* Guards the kernels' arguments in constant memory, which all contexts share: held from their upload until the last
- * kernel has read them. */
-static std::mutex constant_memory;
+/* The kernels' arguments in constant memory (iterate.h: slots) of a device. All contexts of the device share them, one
+ * stretch after the other: `mutex` is held while kernels that read them are launched. */
+struct Slot {
+    std::mutex mutex;
+    long long serial; /* Stretch.serial of the arguments that are there; 0: of none */
+    cudaStream_t
+        reader; /* the stream of that stretch, whose kernels may still read them; NULL: there are none */
+    cudaEvent_t read; /* after which others may be written; NULL before the first */
+};
+
+/* Slots of a device; devices, more than a machine has. */
+enum { SLOTS = 4, DEVICES = 64 };
+static Slot slots[DEVICES][SLOTS];
+static IterateKernelsFn *const kernels_double[SLOTS] = {
+    iterate_kernels_double, iterate_kernels_double_1, iterate_kernels_double_2,
+    iterate_kernels_double_3};
+static IterateKernelsFn *const kernels_mixed[SLOTS] = {
+    iterate_kernels_mixed, iterate_kernels_mixed_1, iterate_kernels_mixed_2,
+    iterate_kernels_mixed_3};
 
 static void clear_shared(void *at)
 {
     Shared *shared = (Shared *)at;
     cu_clear(shared->device_state, shared->device_tally, shared->device_arrived);
-    cudaFreeHost(shared->seen_state);
-    cudaFreeHost(shared->sent_args);
+    for (void *pinned :
+         {(void *)shared->seen_state, (void *)shared->sent_args, (void *)shared->sent_tally})
+        if (pinned)
+            cudaFreeHost(pinned);
     for (cudaEvent_t event : shared->request_done)
         if (event)
             cudaEventDestroy(event);
@@ -103,6 +125,10 @@ static TalusStatus reserve_shared(CuContext *cu)
                       "pinned memory");
         cu_note_error(cu, cudaMallocHost((void **)&shared->sent_args, sizeof *shared->sent_args),
                       "pinned memory");
+        cu_note_error(
+            cu,
+            cudaMallocHost((void **)&shared->sent_tally, ITERATE_SUMS * sizeof *shared->sent_tally),
+            "pinned memory");
         for (cudaEvent_t &event : shared->request_done)
             cu_note_error(cu, cudaEventCreate(&event), "event");
     }
@@ -181,10 +207,12 @@ struct Stretch {
     bool resident; /* one kernel does the stretch */
     const TalusOperator
         *part; /* the operator, if it is the part of one of several ranks; else NULL */
-    const IterateArgs *args;          /* of the kernels */
-    size_t record;                    /* bytes of a body's V */
-    bool machines;                    /* joints are eliminated */
-    unsigned machine_threads;         /* threads per block of the machines' kernel */
+    const IterateArgs *args;  /* of the kernels */
+    Slot *slot;               /* where the kernels find them */
+    long long serial;         /* number of the stretch among all of the program, from 1 on */
+    size_t record;            /* bytes of a body's V */
+    bool machines;            /* joints are eliminated */
+    unsigned machine_threads; /* threads per block of the machines' kernel */
     double body_bytes, contact_bytes; /* that the two kernels must move */
 };
 
@@ -201,19 +229,29 @@ static int seen_value(const Stretch *s)
     return s->launched && talus_run_measures(s->run, before) ? SEEN_CHECK : SEEN_STEP;
 }
 
+/* Launches a kernel of the stretch: overlapped, unless the stream waits for other ranks between kernels. */
+template <class... P, class... A>
+static void launch_kernel(const Stretch *s, void (*kernel)(P...), unsigned blocks, unsigned threads,
+                          A... arguments)
+{
+    if (s->part)
+        launch_block(s->cu, kernel, blocks, threads, arguments...);
+    else
+        launch_overlapped(s->cu, kernel, blocks, threads, arguments...);
+}
+
 /* Launches the bodies' kernel. */
 static void launch_bodies_alone(const Stretch *s, int parity, int seen)
 {
     talus_profile_expect_bytes(s->body_bytes);
-    launch_overlapped(s->cu, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
+    launch_kernel(s, s->kernels.bodies, BODY_BLOCKS, BODY_THREADS, parity, seen);
 }
 
 /* Launches the machines' kernel if joints are eliminated. */
 static void launch_machines(const Stretch *s, int parity, int seen)
 {
     if (s->machines)
-        launch_overlapped(s->cu, s->kernels.machines, MACHINE_BLOCKS, s->machine_threads, parity,
-                          seen);
+        launch_kernel(s, s->kernels.machines, MACHINE_BLOCKS, s->machine_threads, parity, seen);
 }
 
 /* Launches both. */
@@ -227,8 +265,14 @@ static void launch_bodies(const Stretch *s, int parity, int seen)
 static void launch_contacts(const Stretch *s, int parity, bool check)
 {
     talus_profile_expect_bytes(s->contact_bytes);
-    launch_overlapped(s->cu, check ? s->kernels.check : s->kernels.step, CONTACT_BLOCKS,
-                      CONTACT_THREADS, parity);
+    launch_kernel(s, check ? s->kernels.check : s->kernels.step, CONTACT_BLOCKS, CONTACT_THREADS,
+                  parity);
+}
+
+/* Launches the kernel that computes the state after the last step. */
+static void launch_conclude(const Stretch *s)
+{
+    launch_kernel(s, s->kernels.conclude, 1, BODY_THREADS, next_parity(s), seen_value(s));
 }
 
 /* Launches the kernels of one iteration. */
@@ -276,21 +320,33 @@ static void capture_batch(const Stretch *s, int check)
     });
 }
 
-/* Starts the download of both states, as request number `request`, and waits for it or, from request PROMPT on, for the
- * one before. True if the states that have come say that the steps have stopped. */
-static bool poll_stopped(CuContext *cu, int request)
+/* Starts the download of both states, as request number `request`. */
+static void request_states(CuContext *cu, int request)
 {
     const Shared *shared = shared_of(cu);
-    const int awaited = request < PROMPT ? request : request - 1;
     IterateState *now = shared->seen_state + 2 * (request & 1);
-    const IterateState *seen = shared->seen_state + 2 * (awaited & 1);
     cu_note_error(cu,
                   cudaMemcpyAsync(now, shared->device_state.at, 2 * sizeof *now,
                                   cudaMemcpyDeviceToHost, cu->stream),
                   "copy out");
     cu_note_error(cu, cudaEventRecord(shared->request_done[request & 1], cu->stream), "event");
-    cu_note_error(cu, cudaEventSynchronize(shared->request_done[awaited & 1]), "wait");
+}
+
+/* Waits for a request. True if its states say that the steps have stopped. */
+static bool has_stopped(CuContext *cu, int request)
+{
+    const Shared *shared = shared_of(cu);
+    const IterateState *seen = shared->seen_state + 2 * (request & 1);
+    cu_note_error(cu, cudaEventSynchronize(shared->request_done[request & 1]), "wait");
     return seen[0].stop || seen[1].stop;
+}
+
+/* Requests the states and waits for that or, from request PROMPT on, for the request before. True if the states that have
+ * come say that the steps have stopped. */
+static bool poll_stopped(CuContext *cu, int request)
+{
+    request_states(cu, request);
+    return has_stopped(cu, request < PROMPT ? request : request - 1);
 }
 
 /* Launches batches while more steps are left than a batch has: the last step of a run always measures, in a batch only
@@ -312,15 +368,35 @@ static bool launch_batches(Stretch *s)
     return true;
 }
 
-/* Starts the upload of the kernels' arguments to constant memory. */
-static void put_args(CuContext *cu, IterateArgs *place, const IterateArgs *args)
+/* Makes the arguments in constant memory those of the stretch, once kernels of other streams have read what is there. The
+ * caller holds the slot's mutex. */
+static void take_slot(const Stretch *s)
 {
-    const Shared *shared = shared_of(cu);
-    *shared->sent_args = *args;
-    cu_note_error(
-        cu,
-        cudaMemcpyAsync(place, shared->sent_args, sizeof *args, cudaMemcpyHostToDevice, cu->stream),
-        "copy in");
+    Slot *slot = s->slot;
+    CuContext *cu = s->cu;
+    if (slot->serial == s->serial)
+        return;
+    if (!slot->read)
+        cu_note_error(cu, cudaEventCreateWithFlags(&slot->read, cudaEventDisableTiming), "event");
+    if (slot->reader && slot->reader != cu->stream) {
+        cu_note_error(cu, cudaEventRecord(slot->read, slot->reader), "event");
+        cu_note_error(cu, cudaStreamWaitEvent(cu->stream, slot->read, 0), "wait");
+    }
+    cu_note_error(cu,
+                  cudaMemcpyAsync(s->kernels.args, shared_of(cu)->sent_args, sizeof *s->args,
+                                  cudaMemcpyHostToDevice, cu->stream),
+                  "copy in");
+    slot->serial = s->serial;
+    slot->reader = cu->stream;
+}
+
+/* Gives the slot up, after the last kernel of the stretch has ended. The caller holds its mutex. */
+static void leave_slot(const Stretch *s)
+{
+    if (s->slot->serial != s->serial)
+        return;
+    s->slot->serial = 0;
+    s->slot->reader = nullptr;
 }
 
 static __global__ void set_both_states(IterateState *to, IterateState value)
@@ -377,40 +453,65 @@ static void launch_steps(Stretch *s, bool momentum, const IterateState *state)
         launch_next_step(s);
         going = !is_seen_to_stop(s);
     }
-    launch_overlapped(s->cu, s->kernels.conclude, 1, BODY_THREADS, next_parity(s), seen_value(s));
+    launch_conclude(s);
 }
 
 /* ---- on several ranks ---- */
 
-/* Uploads the arguments and calls launches(), with constant memory held until the launched kernels have ended: other ranks
- * may be threads that share the device, and no rank may wait for another one while it holds this memory. */
+/* Calls launches(), whose kernels find the arguments of the stretch. Waits neither for the device nor for another rank. */
 template <class F> static void launch_phase(const Stretch *s, F launches)
 {
-    std::lock_guard<std::mutex> hold(constant_memory);
-    put_args(s->cu, s->kernels.args, s->args);
+    std::lock_guard<std::mutex> hold(s->slot->mutex);
+    take_slot(s);
     launches();
-    cu_wait(s->cu);
 }
 
-/* Computes V for all bodies of this rank and its halo; returns GO or why the steps have stopped. */
-static int move_bodies_of_part(const Stretch *s, int parity, int seen)
+/* Computes V for all bodies of this rank and its halo. Without windows the exchange waits for the stream; then *stopped
+ * tells at once whether the steps have stopped. False: a rank has failed. */
+static bool move_bodies_of_part(const Stretch *s, int parity, int seen, bool *stopped)
 {
-    IterateState state = {};
+    const bool looks = seen == SEEN_CHECK && !cu_windows_are_open(s->cu);
     launch_phase(s, [=] { launch_bodies_alone(s, parity, seen); });
-    if (seen == SEEN_CHECK)
-        cu_get(s->cu, &state, s->args->state + parity, sizeof state);
-    cu_part_exchange(s->part, s->args->v[parity], s->record);
+    if (looks)
+        request_states(s->cu, 0);
+    if (!cu_part_exchange(s->part, s->args->v[parity], s->record))
+        return false;
+    *stopped = looks && has_stopped(s->cu, 0);
     if (s->machines)
         launch_phase(s, [=] { launch_machines(s, parity, seen); });
-    return state.stop;
+    return true;
 }
 
-/* Replaces the tallies of a step by those of all ranks. */
-static void add_tallies_of_ranks(const Stretch *s, int parity, bool check)
+/* Adds the tallies of a step of all ranks by windows. False: a rank has failed. */
+static bool add_tallies_by_windows(const Stretch *s, int parity)
+{
+    static_assert(2 * ITERATE_SUMS <= CU_WINDOW_TALLIES, "a window has tallies of two steps");
+    if (!cu_windows_meet(s->cu))
+        return false;
+    cu_windows_add_tallies(s->cu, parity * ITERATE_SUMS, ITERATE_SUMS, RESIDUAL_MAX2,
+                           s->args->totals[parity]);
+    return true;
+}
+
+/* Copies the tallies of a step from the device to pinned memory, or back; the latter ends while the host goes on. */
+static void move_tallies(const Stretch *s, int parity, cudaMemcpyKind kind)
+{
+    CuTally *here = shared_of(s->cu)->sent_tally, *there = s->args->tally[parity];
+    const bool to_host = kind == cudaMemcpyDeviceToHost;
+    cu_note_error(s->cu,
+                  cudaMemcpyAsync(to_host ? here : there, to_host ? there : here,
+                                  ITERATE_SUMS * sizeof *here, kind, s->cu->stream),
+                  "copy of sums");
+    if (to_host)
+        cu_wait(s->cu);
+}
+
+/* Replaces the tallies of a step by those of all ranks, through the host. */
+static void add_tallies_by_messages(const Stretch *s, int parity, bool check)
 {
     TalusComm *comm = talus_operator_comm(s->part);
-    CuTally tally[ITERATE_SUMS] = {};
-    cu_get(s->cu, tally, s->args->tally[parity], sizeof tally);
+    CuTally *tally = shared_of(s->cu)->sent_tally;
+    move_tallies(s, parity, cudaMemcpyDeviceToHost);
     const bool valid = !s->cu->first_error[0];
     if (check) {
         double max = valid ? max_of_key(tally[RESIDUAL_MAX2].bin[0]) : (double)NAN;
@@ -422,35 +523,90 @@ static void add_tallies_of_ranks(const Stretch *s, int parity, bool check)
     } else if (talus_comm_add_counts(comm, (int64_t *)&tally[RESTART].bin[0], 1) != TALUS_OK) {
         tally[RESTART].bin[0] = 0;
     }
-    cu_put(s->cu, s->args->tally[parity], tally, sizeof tally);
+    move_tallies(s, parity, cudaMemcpyHostToDevice);
 }
 
-/* Does one step together with all ranks; returns GO or why the steps have stopped. */
-static int step_part(Stretch *s, bool momentum)
+/* Makes the totals of a step those of all ranks. False: a rank has failed. */
+static bool add_tallies_of_ranks(const Stretch *s, int parity, bool check, bool momentum)
+{
+    if (cu_windows_are_open(s->cu))
+        return add_tallies_by_windows(s, parity);
+    if (check || momentum)
+        add_tallies_by_messages(s, parity, check);
+    return true;
+}
+
+/* Launches one step together with all ranks; *stopped as in move_bodies_of_part. False: a rank has failed. */
+static bool step_part(Stretch *s, bool momentum, bool *stopped)
 {
     const int parity = next_parity(s), seen = seen_value(s);
     const bool check = talus_run_measures(s->run, s->run->done + s->launched);
-    const int stop = move_bodies_of_part(s, parity, seen);
+    if (!move_bodies_of_part(s, parity, seen, stopped))
+        return false;
     launch_phase(s, [=] { launch_contacts(s, parity, check); });
-    if (check || momentum)
-        add_tallies_of_ranks(s, parity, check);
     s->launched++;
-    return stop;
+    return add_tallies_of_ranks(s, parity, check, momentum);
 }
 
-/* As launch_steps, on several ranks. All of them have the same states, and stop after the same step. */
+/* Empties the tallies of this rank, once no other reads them any more. */
+static bool begin_tallies(const Stretch *s)
+{
+    if (cu_windows_are_open(s->cu) && !cu_windows_meet(s->cu))
+        return false;
+    cu_zero(s->cu, s->args->tally, 2 * sizeof *s->args->tally);
+    return true;
+}
+
+/* Looks at the state once in `period` steps, while the steps launched since the request keep the device busy: ASK after that
+ * of a period that measures, when the state after it is on the device, and LOOK. All ranks see the same state. True if
+ * the steps have stopped. */
+static bool look_at_period(const Stretch *s, int period)
+{
+    enum { ASK = 2, LOOK = 6 };
+    static_assert((int)LOOK < (int)BATCH, "the next request comes later");
+    const int at = (s->launched - s->lead) % period;
+    if (at == ASK)
+        request_states(s->cu, 0);
+    return at == LOOK && has_stopped(s->cu, 0);
+}
+
+/* As launch_steps, on several ranks. All of them have the same states, and stop after the same step. With windows the host
+ * runs ahead of the device; what it launches after a stop does nothing. */
 static void launch_steps_of_part(Stretch *s, bool momentum, const IterateState *state)
 {
-    int stop = GO;
+    const int period = batch_steps(s->run->check);
+    bool stopped = false, going = begin_tallies(s);
     launch(s->cu, set_both_states, 1, 1, s->args->state, *state);
-    if (momentum)
-        move_bodies_of_part(s, 1 - s->first, SEEN_START);
-    while (s->launched < s->left && stop == GO)
-        stop = step_part(s, momentum);
-    launch_phase(s, [=] {
-        launch_overlapped(s->cu, s->kernels.conclude, 1, BODY_THREADS, next_parity(s),
-                          seen_value(s));
-    });
+    if (going && momentum)
+        going = move_bodies_of_part(s, 1 - s->first, SEEN_START, &stopped);
+    while (going && !stopped && s->launched < s->left) {
+        going = step_part(s, momentum, &stopped);
+        if (going && cu_windows_are_open(s->cu))
+            stopped = look_at_period(s, period);
+    }
+    launch_phase(s, [=] { launch_conclude(s); });
+}
+
+/* Runs a stretch on several ranks; reads the final state. */
+static void run_part(Stretch *s, bool momentum, IterateState *state)
+{
+    launch_steps_of_part(s, momentum, state);
+    cu_get(s->cu, state, s->args->state + next_parity(s), sizeof *state);
+    std::lock_guard<std::mutex> hold(s->slot->mutex);
+    leave_slot(s);
+}
+
+/* Runs a stretch on one rank, which holds the arguments in constant memory to its end; reads the final state. */
+static void run_alone(Stretch *s, bool momentum, IterateState *state)
+{
+    std::lock_guard<std::mutex> hold(s->slot->mutex);
+    take_slot(s);
+    if (s->resident)
+        launch_resident(s, state);
+    else
+        launch_steps(s, momentum, state);
+    cu_get(s->cu, state, s->args->state + (s->resident ? 0 : next_parity(s)), sizeof *state);
+    leave_slot(s);
 }
 
 /* Does at most s->left steps from `state`, which receives the final state. args->x[s->first] is the iterate, the other
@@ -458,25 +614,20 @@ static void launch_steps_of_part(Stretch *s, bool momentum, const IterateState *
 static TalusStatus run_stretch(Stretch *s, const IterateArgs *args, bool momentum,
                                IterateState *state)
 {
+    static std::atomic<long long> stretches;
     CuContext *cu = s->cu;
     const Shared *shared = shared_of(cu);
     state->done = 0;
     state->stop = GO;
     state->fresh = true;
     s->args = args;
+    s->serial = ++stretches;
+    *shared->sent_args = *args;
     cu_zero(cu, shared->device_tally.at, 2 * ITERATE_SUMS * sizeof *shared->device_tally.at);
-    std::unique_lock<std::mutex> hold(constant_memory, std::defer_lock);
-    if (!s->part) {
-        hold.lock();
-        put_args(cu, s->kernels.args, args);
-    }
     if (s->part)
-        launch_steps_of_part(s, momentum, state);
-    else if (s->resident)
-        launch_resident(s, state);
+        run_part(s, momentum, state);
     else
-        launch_steps(s, momentum, state);
-    cu_get(cu, state, shared->device_state.at + (s->resident ? 0 : next_parity(s)), sizeof *state);
+        run_alone(s, momentum, state);
     return cu_check(cu);
 }
 
@@ -487,6 +638,10 @@ static int parity_after(const Stretch *s, const IterateState *state)
 }
 
 /* ---- runs ---- */
+
+static_assert((int)CU_SMALL_BLOCKS ==
+                  RESIDENT_BLOCKS * resident_threads<float, false>() * (int)RESIDENT_PER_THREAD,
+              "the kernel with most threads keeps the most contacts");
 
 /* True if one kernel can do the stretch: its threads can keep all contacts, its blocks can run at the same time, no
  * joints are eliminated and run->stepwise does not forbid it. */
@@ -514,8 +669,9 @@ static Stretch make_stretch(const TalusOperator *op, const TalusRun *run, bool m
     int phase = (run->since + run->done) % run->check;
     Stretch s = {};
     s.cu = cu_context_of(op);
-    s.kernels = mixed ? iterate_kernels_mixed(op->rows, general, momentum, exact)
-                      : iterate_kernels_double(op->rows, general, momentum, exact);
+    const int slot = op->halo ? op->halo->comm->rank % SLOTS : 0;
+    s.slot = &slots[s.cu->device % DEVICES][slot];
+    s.kernels = (mixed ? kernels_mixed : kernels_double)[slot](op->rows, general, momentum, exact);
     s.batch = &shared_of(s.cu)->batches[variant];
     s.run = run;
     s.part = op->halo ? op : nullptr;
@@ -541,7 +697,10 @@ static IterateArgs make_args(const TalusOperator *op, const Iterate *w, const Ta
     args.v[0] = w->v[0].at;
     args.v[1] = w->v[1].at;
     args.mu_range = w->mu_range.at;
-    args.tally = (CuTally(*)[ITERATE_SUMS])shared->device_tally.at;
+    args.totals = (CuTally(*)[ITERATE_SUMS])shared->device_tally.at;
+    args.tally = args.totals;
+    if (op->halo && cu_windows_are_open(cu_context_of(op)))
+        args.tally = (CuTally(*)[ITERATE_SUMS])cu_window_own(cu_context_of(op))->tally;
     args.counted = cu_context_of(op)->part ? cu_context_of(op)->part->counted : nullptr;
     args.state = shared->device_state.at;
     args.stop2 = run->stop_rms * run->stop_rms * talus_all_blocks(op);

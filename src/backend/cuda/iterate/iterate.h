@@ -22,8 +22,8 @@
  * Kernels read arrays and sizes from IterateArgs, in constant memory, and have grids of fixed size: a CUDA graph of a
  * batch of iterations serves problems of any size.
  *
- * On several ranks the host comes in between the two kernels, to exchange V of the halo's bodies, and after them, to add the
- * tallies of all ranks.
+ * On several ranks V of the halo's bodies is exchanged between the two kernels, and the tallies of all ranks are added
+ * after them.
  *
  * Single precision: gamma = base + x. base: the impulses at the last refinement, rounded to float; x: the increment
  * since then, also float. N x is computed in float. The gradient at base and the projection of base + x onto K are in
@@ -108,15 +108,16 @@ struct IterateArgs {
     void *v[2];                     /* records with V of x[0] and x[1]; Jacobi: v[0] == v[1] */
     const double *mu_range;         /* [2]: largest mu and largest -mu; set with three rows */
     CuTally (*tally)[ITERATE_SUMS]; /* [2]: sums of the contacts' kernel, by parity */
-    const uint8_t *counted;         /* CuPart.counted: contacts that count in the sums; NULL: all */
-    IterateState *state;            /* [2] */
-    CuMachinesView machines;        /* all zeros in single precision */
-    double omega, lambda; /* Jacobi: length of a step, and share of the way that gamma moves */
-    double stop2;         /* residual2 at or below which to stop; 0: never */
-    double stop_max2;     /* square of the maximum at or below which to stop; 0: never */
-    double restart_limit; /* largest integer of a contact in RESTART: 2^62 over their number */
-    int refine_after;     /* number of steps since a refinement after which the next is due */
-    int steps_before;     /* steps since the last refinement, before this stretch (iterate.cu) */
+    CuTally (*totals)[ITERATE_SUMS]; /* [2]: those of all ranks; of one rank, `tally` */
+    const uint8_t *counted;  /* CuPart.counted: contacts that count in the sums; NULL: all */
+    IterateState *state;     /* [2] */
+    CuMachinesView machines; /* all zeros in single precision */
+    double omega, lambda;    /* Jacobi: length of a step, and share of the way that gamma moves */
+    double stop2;            /* residual2 at or below which to stop; 0: never */
+    double stop_max2;        /* square of the maximum at or below which to stop; 0: never */
+    double restart_limit;    /* largest integer of a contact in RESTART: 2^62 over their number */
+    int refine_after;        /* number of steps since a refinement after which the next is due */
+    int steps_before;        /* steps since the last refinement, before this stretch (iterate.cu) */
 
     /* for single precision alone; the high parts of the tangential gradient are in x (below) */
     const float4 *normal; /* [blocks]: normal, and E in w */
@@ -163,8 +164,13 @@ static inline double iterate_bytes(const TalusOperator *op, bool mixed, bool mom
            op->bodies * record * (momentum ? 2 : 1);
 }
 
-/* iterate_double.cu, iterate_mixed.cu: return the kernels of a variant (iterate_kernels.h explains the arguments) */
-IterateKernels iterate_kernels_double(int rows, bool general, bool momentum, bool exact);
-IterateKernels iterate_kernels_mixed(int rows, bool general, bool momentum, bool exact);
+/* Return the kernels of a variant (iterate_kernels.h explains the arguments). Each file has its own arguments in constant
+ * memory, a slot, and all kernels: the compiler makes the same code of them, so that they give the same bits. Those of
+ * iterate_double.cu and iterate_mixed.cu are slot 0. Ranks that share a device take a slot each, so that their kernels
+ * may run at the same time. */
+typedef IterateKernels IterateKernelsFn(int rows, bool general, bool momentum, bool exact);
+IterateKernelsFn iterate_kernels_double, iterate_kernels_mixed;
+IterateKernelsFn iterate_kernels_double_1, iterate_kernels_double_2, iterate_kernels_double_3;
+IterateKernelsFn iterate_kernels_mixed_1, iterate_kernels_mixed_2, iterate_kernels_mixed_3;
 
 #endif

@@ -99,7 +99,7 @@ static __device__ __attribute__((noinline)) int compute_next_state(int parity, i
     const bool step = !before->fresh && !before->stop, check = seen == SEEN_CHECK;
     double sums[ITERATE_SUMS] = {0.0};
     /* meaningless, and not used, unless there was a step */
-    read_step_sums<MOMENTUM>(args.tally[1 - parity], check, before, sums);
+    read_step_sums<MOMENTUM>(args.totals[1 - parity], check, before, sums);
     if (blockIdx.x == 0)
         clear_tallies(args.tally[parity], ITERATE_SUMS);
     if (threadIdx.x == 0) {

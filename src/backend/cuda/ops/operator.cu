@@ -116,6 +116,64 @@ TalusStatus cu_op_mirror(const TalusOperator *host, TalusOperator *op)
     return cu_check(cu_context_of(op));
 }
 
+/* Copies `count` elements of the operator's array `from` to the host's `to`, if both are there. */
+template <class T> static void fetch_array(CuContext *cu, T *to, const T *from, int64_t count)
+{
+    if (to && from)
+        cu_get(cu, to, from, (size_t)count * sizeof *to);
+}
+
+static __global__ void find_numbers(int bodies, TalusBodyNumbers numbers, uint64_t *number,
+                                    uint32_t *slot)
+{
+    int64_t b = item_index();
+    if (b >= bodies)
+        return;
+    number[b] = talus_body_number(&numbers, (int32_t)b);
+    slot[b] = numbers.slot ? numbers.slot[b] : (uint32_t)b;
+}
+
+/* Downloads the numbers and slots of the bodies. */
+static TalusStatus fetch_numbers(const TalusOperator *op, uint64_t *number, uint32_t *slot)
+{
+    CuContext *cu = cu_context_of(op);
+    CuArray<uint64_t> numbers;
+    CuArray<uint32_t> slots;
+    TalusStatus status = numbers.reserve(op->bodies, "body numbers");
+    TALUS_THEN(status, slots.reserve(op->bodies, "body numbers"));
+    if (status == TALUS_OK) {
+        launch(cu, find_numbers, blocks_for(op->bodies), THREADS, op->bodies, op->numbers,
+               numbers.at, slots.at);
+        cu_get(cu, number, numbers, (size_t)op->bodies * sizeof *number);
+        cu_get(cu, slot, slots, (size_t)op->bodies * sizeof *slot);
+    }
+    numbers.clear();
+    slots.clear();
+    return status;
+}
+
+TalusStatus cu_op_fetch(const TalusOperator *op, TalusOperator *host, uint64_t *number,
+                        uint32_t *slot)
+{
+    CuContext *cu = cu_context_of(op);
+    const int64_t blocks = op->blocks;
+    TALUS_TRY(fetch_numbers(op, number, slot));
+    fetch_array(cu, host->pair, op->pair, blocks);
+    fetch_array(cu, host->frame, op->frame, blocks);
+    fetch_array(cu, host->bias, op->unshifted ? op->unshifted : op->bias, blocks);
+    fetch_array(cu, host->arm, op->arm, op->general);
+    fetch_array(cu, host->lever, op->lever, op->general);
+    fetch_array(cu, host->body, op->body, op->bodies);
+    fetch_array(cu, host->inverse_inertia, op->inverse_inertia, op->bodies);
+    fetch_array(cu, host->mu, op->mu, blocks);
+    fetch_array(cu, host->compliance, op->compliance, blocks);
+    fetch_array(cu, host->model, op->model, blocks);
+    fetch_array(cu, host->estimate, op->estimate, blocks);
+    fetch_array(cu, host->moment_mu, op->moment_mu, blocks);
+    fetch_array(cu, host->diagonal, op->diagonal, blocks);
+    return cu_check(cu);
+}
+
 static void clear_mirror(CuMirror *m)
 {
     cu_clear(m->pair, m->incidence_start, m->incidence, m->id, m->row_start, m->column, m->model);

@@ -1,0 +1,91 @@
+/* cli/commands/measure.h - talus measure: the parts of the command. measure.c has the options and goes through the states of
+ * a run; each table of figures is made by functions that see one state after the other. */
+#ifndef TALUS_CLI_MEASURE_H
+#define TALUS_CLI_MEASURE_H
+
+#include "cli/cli.h"
+
+#include "io/file/file.h"
+#include "io/run/states.h"
+
+/* Values of the options. NULL, NAN, -1: not given. */
+typedef struct MeasureOptions {
+    const CliCommand *command; /* for messages */
+    double at, every, from, until, width;
+    const char *source, *grid, *box, *cylinder, *output, *tag, *histogram;
+    CliList field;
+    int rattlers, threads;
+    bool mean;
+} MeasureOptions;
+
+/* What the options ask for. */
+typedef struct MeasureRequest {
+    bool has_box;     /* given by the user */
+    TalusVec3 lo, hi; /* of the box; of bulk figures without one: infinite */
+    int axis;         /* of the cylinder in the box; -1: the box itself */
+    int cells[3];
+    double width; /* of the kernel, m; NAN: three times the median radius */
+    int quantity_count;
+    TalusQuantity quantity[TALUS_QUANTITIES];
+    bool histogram; /* of `distribution`, in place of bulk figures */
+    TalusDistribution distribution;
+    bool mean, series; /* series: of images, as there are several states and no mean */
+    int rattlers, tag;
+    const char *output; /* NULL: standard output */
+} MeasureRequest;
+
+/* ---- measure_request.c ---- */
+
+/* Fills the request from the options. Returns the exit code, after a message if they are wrong. */
+int measure_read_request(const MeasureOptions *options, MeasureRequest *request);
+
+/* ---- measure_states.c: the states to measure, and what they lack ---- */
+
+typedef struct MeasureStates {
+    const char *dir;
+    TalusStateSource source;
+    TalusStates *states;
+    int *chosen, count; /* indices of the states to measure */
+    /* What the states read so far had; data: TALUS_ASSEMBLY_... bits of all of them. */
+    double quantum; /* largest grid of positions, m */
+    unsigned data;
+    int bodies, assumed_masses; /* of the last one */
+} MeasureStates;
+
+/* Sets s->source from --source or, without it, the best that the run in s->dir has for these options. Returns the exit
+ * code. */
+int measure_choose_source(MeasureStates *s, const MeasureOptions *options);
+/* Opens the states and chooses those of the options; measure_states_close also after a failure. */
+TalusStatus measure_states_open(MeasureStates *s, const MeasureOptions *options);
+void measure_states_close(MeasureStates *s);
+/* Sets box and width of a request for fields, where the options leave them open, from the chosen states. */
+TalusStatus measure_complete_request(MeasureStates *s, MeasureRequest *request);
+/* Takes the chosen state i. Fails if it lacks what the request needs, and says how to get it. */
+TalusStatus measure_take_state(MeasureStates *s, const MeasureRequest *request, int i,
+                               TalusAssembly *assembly);
+/* Prints which states were measured, how exact they are and what they lack. */
+void measure_print_states(const MeasureStates *s, const MeasureRequest *request, FILE *out);
+
+/* ---- measure_fields.c: continuum fields, a row per cell, or an image ---- */
+
+typedef struct MeasureFields MeasureFields;
+
+/* Starts with a request whose box and width are known. */
+TalusStatus measure_fields_open(const MeasureRequest *request, MeasureFields **out);
+TalusStatus measure_fields_add(MeasureFields *fields, const TalusAssembly *assembly,
+                               TalusPool *pool);
+/* Writes what is left, and ends the file; frees `fields` in any case. */
+TalusStatus measure_fields_close(MeasureFields *fields, TalusStatus status);
+
+/* ---- measure_bulk.c: bulk figures, a row per state ---- */
+
+TalusStatus measure_bulk_header(TalusFile *file);
+TalusStatus measure_bulk_add(TalusFile *file, const MeasureRequest *request,
+                             const TalusAssembly *assembly);
+
+/* The same for the histogram of the request's distribution, a row per bin. */
+TalusStatus measure_histogram_header(TalusFile *file);
+TalusStatus measure_histogram_add(TalusFile *file, const MeasureRequest *request,
+                                  const TalusAssembly *assembly);
+
+#endif

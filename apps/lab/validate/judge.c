@@ -1,0 +1,76 @@
+/* lab/validate/judge.c - measures a case under its laws at h and h/2, and judges every quantity. */
+#include "validate.h"
+
+#include <math.h>
+#include <string.h>
+
+const char *validate_verdict_name(ValidateVerdict verdict)
+{
+    static const char *const names[VALIDATE_VERDICTS] = {
+        "holds", "does not hold", "fails as expected", "holds, expected to fail"};
+    return names[verdict];
+}
+
+const char *validate_expected_failure(const ValidateQuantity *quantity, TalusFrictionLaw law)
+{
+    return law == TALUS_LAW_CCP && quantity->relaxed_fails ? quantity->relaxed_fails
+                                                           : quantity->fails;
+}
+
+bool validate_is_red(ValidateVerdict verdict)
+{
+    return verdict == VALIDATE_FAILS || verdict == VALIDATE_UNEXPECTED;
+}
+
+/* Returns the bound of the error at h / 2^halvings. */
+static double get_bound(const ValidateQuantity *q, TalusFrictionLaw law, int halvings)
+{
+    if (law == TALUS_LAW_CCP && q->relaxed_bound > 0.0)
+        return ldexp(q->relaxed_bound, -halvings);
+    return ldexp(q->bound, -q->order * halvings);
+}
+
+/* A value that is not a number fails. */
+static ValidateVerdict judge_row(const ValidateRow *row)
+{
+    const bool holds = fabs(row->found - row->quantity.expected) <= row->bound;
+    if (validate_expected_failure(&row->quantity, row->law) && !row->error[0])
+        return holds ? VALIDATE_UNEXPECTED : VALIDATE_FAILS_AS_EXPECTED;
+    return holds ? VALIDATE_HOLDS : VALIDATE_FAILS;
+}
+
+/* Measures a case under one law at h / 2^halvings and writes its rows. */
+static void judge_run(const ValidateCase *c, const ValidateSetup *setup, int halvings,
+                      ValidateRow *rows)
+{
+    ValidateQuantity quantity[VALIDATE_QUANTITIES] = {{0}};
+    double found[VALIDATE_QUANTITIES] = {NAN, NAN, NAN, NAN};
+    c->expect(c->step, quantity);
+    const TalusStatus status = c->measure(setup, found);
+    for (int i = 0; i < c->quantities; i++) {
+        rows[i] = (ValidateRow){.of = c,
+                                .law = setup->law,
+                                .step = setup->step,
+                                .found = status == TALUS_OK ? found[i] : NAN,
+                                .bound = get_bound(&quantity[i], setup->law, halvings),
+                                .quantity = quantity[i]};
+        if (status != TALUS_OK)
+            snprintf(rows[i].error, sizeof rows[i].error, "%s", talus_error());
+        rows[i].verdict = judge_row(&rows[i]);
+    }
+}
+
+int validate_judge(const ValidateCase *c, const ValidateSetup *planted, ValidateRow *rows)
+{
+    static const TalusFrictionLaw laws[] = {TALUS_LAW_COULOMB, TALUS_LAW_CCP};
+    int count = 0;
+    for (int i = 0; i < (c->without_contact ? 1 : LAB_COUNT(laws)); i++)
+        for (int k = 0; k < VALIDATE_STEPS && !cli_stop_signal(); k++) {
+            ValidateSetup setup = *planted;
+            setup.law = laws[i];
+            setup.step = ldexp(c->step, -k);
+            judge_run(c, &setup, k, &rows[count]);
+            count += c->quantities;
+        }
+    return count;
+}

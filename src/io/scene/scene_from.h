@@ -1,0 +1,15 @@
+/* io/scene/scene_from.h - a scene that starts from an earlier run (scene_from.c). */
+#ifndef TALUS_IO_SCENE_SCENE_FROM_H
+#define TALUS_IO_SCENE_SCENE_FROM_H
+
+#include "io/scene/scene.h"
+
+/* Creates a world with these settings and the bodies of the run that scene->from names, which must not be NULL. All ranks of
+ * def->comm call this together. */
+TalusStatus talus_scene_load_from(const TalusScene *scene, const TalusWorldDef *def,
+                                  TalusWorld **world);
+/* Gives all materials of the world that have the name of the def its properties; *index is the first of them, or that of a
+ * new material if there is none. */
+TalusStatus talus_scene_put_material(TalusWorld *world, const TalusMaterialDef *def, int *index);
+
+#endif

@@ -1,0 +1,44 @@
+#!/bin/sh
+# `talus run SCENE --from DIR[@T]`: a run that starts with the bodies of another one, is stopped and resumed.
+set -u
+failures=0
+rm -rf cli_from.work
+mkdir -p cli_from.work/scenes
+cd cli_from.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+hash_of() { sed -n 's/.*"hash": *"\([0-9a-f]*\)".*/\1/p' "$1"; }
+
+"$TALUS" run settle-box --set bodies=100 --until 0.3 --out bed --threads 1 --quiet || fail "the bed"
+cat >scenes/next.json <<'END'
+{"from": "../bed", "step": 0.004, "until": 0.1, "bodies": [{"radius": 0.1, "at": [0, 0, 4]}]}
+END
+cat >scenes/plain.json <<'END'
+{"step": 0.004, "until": 0.1, "bodies": [{"radius": 0.1, "at": [0, 0, 4]}]}
+END
+run() { "$TALUS" run "$@" --threads 1 --quiet --json; }
+
+run scenes/next.json --no-out >next.json || fail "key from"
+grep -q '"bodies": 106' next.json || fail "bodies: $(cat next.json)"
+run scenes/plain.json --from bed --no-out >option.json || fail "--from"
+run scenes/plain.json --from bed@0.3 --out out --until 0.04 >/dev/null || fail "--from bed@0.3"
+run --resume out --until 0.1 >resumed.json || fail "--resume"
+[ -n "$(hash_of next.json)" ] || fail "no hash"
+for found in option resumed; do
+    [ "$(hash_of $found.json)" = "$(hash_of next.json)" ] || fail "$found: another state"
+done
+
+run scenes/plain.json --from bed@0.1 --no-out 2>error && fail "a time before the run's checkpoint"
+grep -q 'no checkpoint at or before t = 0.1 s; there is t = 0.3 s' error || fail "$(cat error)"
+run scenes/plain.json --from nowhere --no-out 2>error && fail "a run that is not there"
+grep -q 'nowhere: there is no such directory' error || fail "$(cat error)"
+mkdir empty
+run scenes/plain.json --from empty --no-out 2>error && fail "a directory without a run"
+grep -q 'empty: holds neither checkpoint-a' error || fail "$(cat error)"
+run --resume out --from bed 2>error && fail "--resume with --from"
+grep -q 'come from the checkpoint' error || fail "$(cat error)"
+
+[ "$failures" = 0 ] || exit 1

@@ -1,0 +1,179 @@
+#!/bin/sh
+# talus measure: figures of a run from its checkpoint, its tables and its frames; totals that agree with the run's own
+# tables; the same bytes for any number of threads; what is refused, with what would help.
+set -u
+failures=0
+rm -rf cli_measure.work
+mkdir cli_measure.work
+cd cli_measure.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 2000 "$1")"; }
+
+# good ARGS...: a measurement that succeeds
+good() { "$TALUS" measure "$@" >out 2>err || fail "measure $*: $(cat err)"; }
+# refused CODE TEXT ARGS...
+refused() {
+    code=$1 text=$2
+    shift 2
+    "$TALUS" measure "$@" >out 2>err
+    got=$?
+    [ $got -eq "$code" ] || fail "measure $*: exit code $got, expected $code: $(cat err)"
+    [ -s out ] && fail "measure $*: printed $(cat out)"
+    contains err "$text"
+}
+# near A B TOLERANCE WHAT
+near() {
+    awk -v a="$1" -v b="$2" -v tol="$3" 'BEGIN { d = a - b; exit !(a != "" && b != "" && d <= tol && -d <= tol) }' ||
+        fail "$4: $1, expected $2"
+}
+# value FILE COLUMN: of the last row
+value() { awk -F, -v name="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i } { x = $at } END { print x }' "$1"; }
+
+"$TALUS" run box-stack --until 0.4 --every 0.1 --frames csv --out run >log 2>&1 || fail "run: $(cat log)"
+"$TALUS" run settle-box --set bodies=80 --until 0.4 --every 0.1 --out plain >log 2>&1 || fail "run: $(cat log)"
+
+# ---- bulk figures ----
+good run
+contains err 'run: 1 state from checkpoint, to t = 0.4 s; 10 bodies flow'
+contains err exact
+cp out checkpoint.csv
+[ "$(wc -l <checkpoint.csv)" = 2 ] || fail "rows: $(cat checkpoint.csv)"
+near "$(value checkpoint.csv mass)" 875 1e-9 mass
+near "$(value checkpoint.csv volume)" 1.25 1e-12 volume
+near "$(value checkpoint.csv coordination)" 1.9 0 "a tower of ten has 9 pairs and the floor"
+near "$(value checkpoint.csv contacts)" 40 0 "four points a pair"
+good run --every 0.1
+contains err 'run: 5 states from tables, to t = 0.4 s'
+[ "$(wc -l <out)" = 6 ] || fail "rows: $(cat out)"
+tail -n 1 out >last
+tail -n 1 checkpoint.csv | cmp - last || fail "tables and checkpoint differ: $(cat last)"
+good run --at 0.25 -o at.csv
+contains out 'run: 1 state from tables, to t = 0.2 s'
+near "$(value at.csv time)" 0.2 1e-12 "--at 0.25"
+good run --every 0.2 --from 0.1 -o some.csv
+[ "$(wc -l <some.csv)" = 3 ] || fail "--every 0.2 --from 0.1: $(cat some.csv)"
+
+# the energies of steps.csv
+near "$(awk -v a="$(value checkpoint.csv translation)" -v b="$(value checkpoint.csv rotation)" 'BEGIN { printf "%.15g", a + b }')" \
+    "$(value run/steps.csv kinetic)" 1e-14 "kinetic energy"
+
+# ---- measured as a run goes on: the rows of its tables, also after a resume ----
+"$TALUS" run box-stack --until 0.4 --every 0.1 --frames bulk --out live >log 2>&1 || fail "run: $(cat log)"
+good run --every 0.1
+cmp out live/bulk.csv || fail "bulk.csv: $(cat live/bulk.csv)"
+"$TALUS" run box-stack --until 0.3 --every 0.1 --frames bulk --out halves >log 2>&1 || fail "run: $(cat log)"
+"$TALUS" run --resume halves --until 0.4 >log 2>&1 || fail "resume: $(cat log)"
+cmp halves/bulk.csv live/bulk.csv || fail "a resumed run's bulk.csv: $(cat halves/bulk.csv)"
+"$TALUS" run box-stack --until 0.1 --out live >log 2>&1 || fail "run: $(cat log)"
+[ -f live/bulk.csv ] && fail "a new run left bulk.csv"
+"$TALUS" export run --to bulk -o bulk.work >out 2>err && fail "export --to bulk went through"
+contains err 'talus measure makes this table'
+
+# ---- fields: totals over a box that holds all ----
+good run -f density -f boundary_force -f contact_stress --box=-2:2,-2:2,-2:8 -o total.csv
+near "$(awk -v x="$(value total.csv density)" 'BEGIN { printf "%.15g", 160 * x }')" 875 1e-9 "total mass"
+near "$(awk -v x="$(value total.csv boundary_force_z)" 'BEGIN { printf "%.15g", 160 * x }')" \
+    "$(awk -F, '$3 ~ /floor/ { x = -$6 } END { printf "%.10g", x }' run/probes.csv)" 1e-4 "force of the floor"
+good run -f density --box=-2:2,-2:2,-2:8 --grid 3,4,50 -o grid.csv
+[ "$(wc -l <grid.csv)" = 601 ] || fail "rows of a grid: $(wc -l <grid.csv)"
+near "$(awk -F, 'NR > 1 { sum += $5 } END { printf "%.15g", sum * 160 / 600 }' grid.csv)" 875 1e-9 "mass of a grid"
+good run -f density -f velocity --mean --every 0.1 -o mean.csv
+[ "$(wc -l <mean.csv)" = 2 ] || fail "--mean: $(cat mean.csv)"
+
+# ---- histograms ----
+good run --histogram force
+[ "$(wc -l <out)" = 51 ] || fail "histogram: $(cat out)"
+near "$(awk -F, 'NR > 1 { sum += $4 } END { print sum }' out)" 40 0 "contacts in a histogram"
+near "$(awk -F, 'NR > 1 { sum += $5 * ($3 - $2) } END { printf "%.15g", sum }' out)" 1 1e-12 "a density"
+good run --histogram gap --every 0.2 -o gaps.csv
+[ "$(wc -l <gaps.csv)" = 101 ] || fail "gaps: $(wc -l <gaps.csv) rows" # none at the start
+
+# ---- threads ----
+for threads in 1 3; do
+    good plain -f stress -f fabric -f temperature --grid 4,5,7 --threads $threads -o t$threads.csv
+done
+cmp t1.csv t3.csv || fail "threads change the bits"
+
+# ---- images ----
+good run -f velocity -f solid --grid 2,3,4 -o one.vti
+contains one.vti 'WholeExtent="0 2 0 3 0 4"'
+bytes=$(awk '/Name="velocity"/ { getline; print }' one.vti | base64 -d | wc -c | tr -d ' ')
+[ "$bytes" = $((8 + 24 * 3 * 8)) ] || fail "velocity has $bytes bytes"
+good run -f solid --every 0.2 -o series.vti
+contains series.pvd 'file="series-000002.vti"'
+[ -f series-000000.vti ] || fail "no first image"
+
+# ---- frames: what they have ----
+good plain --every 0.2
+contains err 'plain: 3 states from frames, to t = 0.4 s; 80 bodies flow'
+contains err 'velocities to 0.2 %'
+contains err 'figures of contacts are empty'
+near "$(value out mass)" 502.4 1e-9 "masses are those of the checkpoint"
+[ "$(value out coordination)" = "" ] || fail "coordination of frames: $(value out coordination)"
+refused 1 "the field 'stress' needs all contacts" plain -f stress --at 0.2
+contains err '--frames csv'
+refused 1 "the histogram 'gap' needs all contacts" plain --histogram gap --at 0.2
+refused 1 "the field 'spin' needs spins" plain -f spin --at 0.2
+
+# ---- sleep ----
+"$TALUS" run box-stack --set sleep=1 --until 0.1 --out sleepy >log 2>&1 || fail "run: $(cat log)"
+good sleepy
+contains err 'bodies may sleep in this run'
+good run
+grep -q sleep err && fail "no body sleeps in this run: $(cat err)"
+
+# ---- selections ----
+good run --box=-0.1:0.1,-0.1:0.1,0.1:0.4 -o inside.csv
+near "$(value inside.csv bodies)" 1 0 "one centre in the box"
+near "$(value inside.csv solid)" 1 1e-12 "a box within a box"
+good run --box=-3:3,-3:3,0:5 --cylinder z -o round.csv
+near "$(value round.csv solid)" "$(awk 'BEGIN { printf "%.15g", 1.25 / (atan2(0, -1) * 9 * 5) }')" 1e-3 "solid in a cylinder"
+good run --tag 7 -o none.csv
+near "$(value none.csv bodies)" 0 0 "no body has tag 7"
+refused 1 'no body flows' run --tag 7 -f density
+
+# ---- refusals ----
+refused 1 'expected the directory of a run' .
+refused 1 'no state is at these times' run --from 9
+refused 2 "did you mean 'density'?" run -f densty
+refused 2 'given twice' run -f density -f density
+refused 2 'expected X0:X1,Y0:Y1,Z0:Z1' run --box 1:0,0:1,0:1
+refused 2 'expected NX,NY,NZ' run -f density --grid 1,0,1
+refused 2 'is for fields' run --grid 1,1,1
+refused 2 'expected x, y or z' run --box 0:1,0:1,0:1 --cylinder w
+refused 2 'cells are boxes' run --box 0:1,0:1,0:1 --cylinder z -f density
+refused 2 'expected --box' run --cylinder z
+refused 2 'expected force or gap' run --histogram size
+refused 2 'expected no --field' run --histogram gap -f density
+refused 2 'expected checkpoint, tables or frames' run --source best
+refused 2 'chooses one state' run --at 1 --every 1
+refused 1 'frames.csv' plain --source tables
+
+# ---- the help names every field ----
+"$TALUS" help measure >help 2>&1
+for field in density solid momentum velocity spin temperature velocity_gradient agitation kinetic_stress contact_stress \
+    stress pressure divergence contact_force boundary_force contacts fabric; do
+    grep -qw "$field" help || fail "help does not name $field"
+    good run -f $field -o field.csv
+done
+
+# ---- a damaged checkpoint ----
+cp -r plain worn
+for file in worn/checkpoint-*.talus; do printf 'TALUSCKPx' >"$file"; done
+good worn --at 0.2
+contains err 'its checkpoint is not read'
+contains err '80 masses are not known'
+refused 1 'checkpoint' worn
+
+# ---- a damaged table ----
+cp -r run bad
+sed 's/velocity_y/veloxity_y/' run/frames/bodies-000001.csv >bad/frames/bodies-000001.csv
+refused 1 "expected a column 'velocity_y'" bad --at 0.1
+awk 'NR == 2 { sub(/,.*/, "") } { print }' run/frames/contacts-000002.csv >bad/frames/contacts-000002.csv
+refused 1 'contacts-000002.csv:2' bad --at 0.2
+
+[ $failures -eq 0 ] || exit 1

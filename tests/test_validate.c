@@ -1,0 +1,214 @@
+/* Cases of talus validate: a planted error turns the right cases red; how a quantity is judged. */
+#include "lab/validate/validate.h"
+
+#include "support/test.h"
+
+#include <math.h>
+#include <string.h>
+
+static const ValidateSetup sound = {.gravity = 1.0, .friction = 1.0};
+
+/* Returns the number of red rows of a case, and prints them if `print`. */
+static int count_red(const ValidateCase *c, const ValidateSetup *setup, bool print)
+{
+    ValidateRow rows[VALIDATE_ROWS];
+    int red = 0, count = validate_judge(c, setup, rows);
+    CHECK_INT(count, (c->without_contact ? 1 : 2) * VALIDATE_STEPS * c->quantities);
+    for (int i = 0; i < count; i++) {
+        const ValidateRow *r = &rows[i];
+        red += validate_is_red(r->verdict);
+        if (print && validate_is_red(r->verdict))
+            printf("    %s, %s, h %g: %g, not %g within %g %s\n", c->name, r->quantity.name,
+                   r->step, r->found, r->quantity.expected, r->bound, r->error);
+    }
+    return red;
+}
+
+/* ---- planted errors ---- */
+
+/* Checks that of all quick cases those named in `red`, a list that ends with NULL, have red rows. */
+static void check_red_cases(const ValidateSetup *setup, const char *const *red)
+{
+    for (int i = 0; i < validate_case_count(); i++) {
+        const ValidateCase *c = validate_get_case(i);
+        bool expected = false;
+        for (int k = 0; red[k]; k++)
+            expected = expected || strcmp(red[k], c->name) == 0;
+        if (!c->slow && !CHECK_INT(count_red(c, setup, !expected) > 0, expected))
+            printf("    case %s\n", c->name);
+    }
+}
+
+TEST(all_quick_cases_hold)
+{
+    static const char *const none[] = {NULL};
+    check_red_cases(&sound, none);
+}
+
+TEST(friction_that_is_5_percent_off_turns_cases_of_friction_red)
+{
+    static const char *const red[] = {"incline-block", "struck-block", "incline-sphere",
+                                      "slide-to-roll", "rolling-stop", "ladder",
+                                      "three-spheres", "painleve",     NULL};
+    ValidateSetup setup = sound;
+    setup.friction = 0.95;
+    check_red_cases(&setup, red);
+}
+
+/* Thresholds do not depend on gravity, nor do bodies without it; the torque of the slider-crank is that of inertia. */
+TEST(gravity_that_is_2_percent_off_turns_cases_of_weight_red)
+{
+    static const char *const red[] = {"incline-block",
+                                      "struck-block",
+                                      "incline-sphere",
+                                      "incline-cylinder",
+                                      "slide-to-roll",
+                                      "rolling-stop",
+                                      "bounce",
+                                      "heavy-top",
+                                      "pendulum",
+                                      "chain",
+                                      NULL};
+    ValidateSetup setup = sound;
+    setup.gravity = 1.02;
+    check_red_cases(&setup, red);
+}
+
+/* The ball falls further, the ladder leans more, and the bar has not yet arrived. The sphere lands below where it began,
+ * so its lift under ccp is not seen, and the box lands on its lower edge first. The others fall by 5 mm and lose by the
+ * landing what the friction of the fall would have taken. */
+TEST(a_floor_and_a_wall_moved_by_5_mm_turn_cases_of_place_red)
+{
+    static const char *const red[] = {"bounce",        "painleve", "ladder",
+                                      "slide-to-roll", "topple",   NULL};
+    ValidateSetup setup = sound;
+    setup.shift = 0.005;
+    check_red_cases(&setup, red);
+}
+
+/* ---- judging ---- */
+
+static double error_at_step, error_at_half; /* of the quantity of the case below */
+static const char *fails_why;
+
+static void expect_given(double h, ValidateQuantity *q)
+{
+    (void)h;
+    q[0] = (ValidateQuantity){.name = "given",
+                              .unit = "",
+                              .expected = 1.0,
+                              .bound = 0.1,
+                              .order = 1,
+                              .relaxed_fails = fails_why};
+}
+
+static TalusStatus measure_given(const ValidateSetup *setup, double *found)
+{
+    found[0] = 1.0 + (setup->step < 0.01 ? error_at_half : error_at_step);
+    return TALUS_OK;
+}
+
+static TalusStatus fail_to_measure(const ValidateSetup *setup, double *found)
+{
+    (void)setup, (void)found;
+    return talus_fail(TALUS_ERR_NUMERIC, "planted");
+}
+
+/* Judges a case with these errors at its step and at half of it. */
+static void judge(double at_step, double at_half, ValidateRow rows[VALIDATE_ROWS])
+{
+    ValidateCase c = {.name = "given",
+                      .step = 0.01,
+                      .quantities = 1,
+                      .expect = expect_given,
+                      .measure = measure_given};
+    error_at_step = at_step;
+    error_at_half = at_half;
+    CHECK_INT(validate_judge(&c, &sound, rows), 4);
+}
+
+TEST(an_error_of_first_order_must_halve)
+{
+    ValidateRow rows[VALIDATE_ROWS];
+    fails_why = NULL;
+    judge(0.09, 0.045, rows);
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(rows[i].verdict, VALIDATE_HOLDS);
+    judge(0.09, 0.09, rows);
+    CHECK_INT(rows[0].verdict, VALIDATE_HOLDS);
+    CHECK_INT(rows[1].verdict, VALIDATE_FAILS);
+    CHECK_NEAR(rows[1].bound, 0.05, 0.0);
+    judge(-0.11, NAN, rows);
+    CHECK_INT(rows[0].verdict, VALIDATE_FAILS);
+    CHECK_INT(rows[1].verdict, VALIDATE_FAILS);
+}
+
+TEST(what_is_expected_to_fail_is_red_if_it_holds)
+{
+    ValidateRow rows[VALIDATE_ROWS];
+    fails_why = "a reason";
+    judge(0.0, 1.0, rows);
+    const ValidateVerdict verdict[] = {VALIDATE_HOLDS, VALIDATE_FAILS, VALIDATE_UNEXPECTED,
+                                       VALIDATE_FAILS_AS_EXPECTED};
+    for (int i = 0; i < 4; i++)
+        CHECK_INT(rows[i].verdict, verdict[i]);
+    CHECK(validate_is_red(VALIDATE_UNEXPECTED) && validate_is_red(VALIDATE_FAILS));
+    CHECK(!validate_is_red(VALIDATE_HOLDS) && !validate_is_red(VALIDATE_FAILS_AS_EXPECTED));
+}
+
+/* Even where a failure of the quantity is expected. */
+TEST(a_case_that_cannot_be_measured_is_red_and_says_why)
+{
+    ValidateRow rows[VALIDATE_ROWS];
+    ValidateCase c = {.name = "broken",
+                      .step = 0.01,
+                      .quantities = 1,
+                      .expect = expect_given,
+                      .measure = fail_to_measure};
+    fails_why = "a reason";
+    CHECK_INT(validate_judge(&c, &sound, rows), 4);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(rows[i].verdict, VALIDATE_FAILS);
+        CHECK(strcmp(rows[i].error, "planted") == 0);
+    }
+}
+
+/* ---- the list ---- */
+
+TEST(every_case_says_what_it_shows_and_by_what_right)
+{
+    for (int i = 0; i < validate_case_count(); i++) {
+        const ValidateCase *c = validate_get_case(i);
+        ValidateQuantity q[VALIDATE_QUANTITIES] = {{0}};
+        CHECK(validate_find_case(c->name) == c);
+        CHECK(c->shows[0] && c->source[0] && c->reason[0] && c->step > 0.0);
+        CHECK(c->quantities > 0 && c->quantities <= VALIDATE_QUANTITIES);
+        c->expect(c->step, q);
+        for (int k = 0; k < c->quantities; k++)
+            CHECK(q[k].name && q[k].unit && q[k].bound > 0.0 && isfinite(q[k].expected));
+    }
+    CHECK(!validate_find_case("inclined"));
+}
+
+/* docs/explanation/statics.md has 0.10720 for 32 wedges. */
+TEST(theories_of_structures)
+{
+    ValidateQuantity q = {0};
+    validate_find_case("arch")->expect(0.005, &q);
+    CHECK_NEAR(q.expected, 0.10720, 5e-6);
+    CHECK_NEAR(validate_elliptic_k(0.5), 1.8540746773013719, 1e-14);
+}
+
+int main(void)
+{
+    RUN(all_quick_cases_hold);
+    RUN(friction_that_is_5_percent_off_turns_cases_of_friction_red);
+    RUN(gravity_that_is_2_percent_off_turns_cases_of_weight_red);
+    RUN(a_floor_and_a_wall_moved_by_5_mm_turn_cases_of_place_red);
+    RUN(an_error_of_first_order_must_halve);
+    RUN(what_is_expected_to_fail_is_red_if_it_holds);
+    RUN(a_case_that_cannot_be_measured_is_red_and_says_why);
+    RUN(every_case_says_what_it_shows_and_by_what_right);
+    RUN(theories_of_structures);
+    return talus_test_result();
+}
