@@ -27,10 +27,11 @@ until_true() {
     return 1
 }
 
-# serve ARGS...: starts a server; $port is its port
+# serve ARGS...: starts a server; $port is its port. What it says on standard error goes to server.err, which no other
+# command writes, so that a failure shows it.
 serve() {
     rm -f address
-    "$TALUS" view "$@" >address 2>err &
+    "$TALUS" view "$@" >address 2>server.err &
     server=$!
     until_true test -s address || return 1
     grep -Eqx 'http://127\.0\.0\.1:[0-9]+/' address || fail "address: $(cat address)"
@@ -42,7 +43,7 @@ stop() {
     kill -"${1:-TERM}" "$server"
     wait "$server"
     code=$?
-    [ $code -eq 0 ] || fail "the server ended with code $code: $(cat err)"
+    [ $code -eq 0 ] || fail "the server ended with code $code: $(cat server.err)"
     server=
 }
 
@@ -105,12 +106,13 @@ must complete false
 ask greedy >greedy.log 2>&1 &
 greedy=$!
 large_server=$server
+mv server.err large_server.err
 
 # ---- answers and refusals ----
 echo "CANARY of a file inside" >run/inside.txt
 ln -s ../canary.txt run/link.txt
 serve run
-[ -s err ] && contains err "Ctrl-C"
+contains server.err "Ctrl-C"
 ask slow >slow.log 2>&1 &
 slow=$!
 ask bodies >bodies.log 2>&1 &
@@ -125,7 +127,7 @@ wait $greedy || fail "greedy: $(cat greedy.log)"
 cat slow.log greedy.log
 ask crowd || fail "crowd"
 kill "$large_server"
-wait "$large_server" || fail "the server of a large file ended with code $?"
+wait "$large_server" || fail "the server of a large file ended with code $?: $(cat large_server.err)"
 large_server=
 must state '"finished"'
 must complete true
@@ -154,12 +156,12 @@ until_true test -s opened
 # Its process does not stay behind as a zombie.
 no_child() { [ -z "$(cat /proc/"$server"/task/"$server"/children)" ]; }
 [ -r /proc/"$server"/task/"$server"/children ] && until_true no_child
-contains err "run is there to look at"
-grep -q 'xdg-open' err && fail "a browser that opened is reported: $(cat err)"
+contains server.err "run is there to look at"
+grep -q 'xdg-open' server.err && fail "a browser that opened is reported: $(cat server.err)"
 stop
 printf '#!/bin/sh\nexit 3\n' >bin/xdg-open
 PATH=$(pwd)/bin:$PATH serve run --open
-until_true grep -q "^talus: xdg-open could not open a browser; the address is $(cat address)" err
+until_true grep -q "^talus: xdg-open could not open a browser; the address is $(cat address)" server.err
 stop
 
 # ---- links inside ----
