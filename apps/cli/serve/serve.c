@@ -379,16 +379,22 @@ static int on_request(struct mg_connection *conn)
 }
 
 /* Judges and answers a request whose target is not a path ("http://127.0.0.1:PORT/api/status", "*"). civetweb passes
- * such a target on as it is, so that the query is split off here. */
+ * such a target on as it is, so that the query is split off here: on the heap, because civetweb gives its threads a
+ * stack of 100 kB. */
 static int answer_target(Exchange *x)
 {
-    char path[REQUEST_BYTES];
-    snprintf(path, sizeof path, "%s", x->info->request_uri);
+    char *path;
+    size_t size = strlen(x->info->request_uri) + 1;
+    if (TALUS_ALLOC(path, size, "target") != TALUS_OK)
+        return answer_text(x, 500, talus_error(), "");
+    memcpy(path, x->info->request_uri, size);
     char *query = strchr(path, '?');
     if (query)
         *query++ = '\0';
     x->verdict = judge_request(x, path, query);
-    return answer_request(x);
+    int status = answer_request(x);
+    talus_release(path);
+    return status;
 }
 
 /* Callback: answers a request that civetweb itself refuses with `status`. Corrects two of its refusals: that of a
