@@ -84,6 +84,37 @@ set(talus_long_tests paraview scene_hashes test_solvers test_solvers_limits test
     cli_files cli_formats cli_solve slow_doc_tutorial slow_reproduce test_compliance test_id_order test_solvers_rounding test_draw
     test_draw_shapes test_world_step viewer_engine viewer_page report_page test_cuda_machines test_cuda_materials test_world_ratio)
 
+# Which tests .ci/run has besides those of the last step, which runs all; each list is a label of its name.
+#   packages        what optional packages change (files, factorisations, messages), and numbers where compilers differ
+#   threads         start threads: all their cases run under ThreadSanitizer
+#   thread-cases    start threads in few cases: there these alone run, by parts of their names (.ci/run)
+#   long-sanitized  take longest under AddressSanitizer, while others run the same code there
+set(talus_label_packages
+    "cli_(control|export|fclib|formats|measure|packages|run|solve|usage|view)|scene_hashes"
+    "test_(compliance|deflate|direct|fclib|fclib_bad|fclib_storage|formats|formats_vtkhdf|frames|frames_damage|frames_threads)"
+    "test_(hull|jacobian|ldl|lemke_pivot|metrics|narrow|one_contact|output|page|physics|pointed|problem_file|qp|sets|states|status)"
+    "test_(solvers|solvers_(auto|hsd|ipm|ipm_joints|newton|soc|tao)|target|world)")
+set(talus_label_threads
+    "cli_(control|view)|comm_mpi|test_(backend_blocks|comm|contexts|contexts_solve|draw_threads|frames_threads|groups|large_counts)"
+    "test_(measure|part|ranks|ranks_(build|deal|halo|load|sources)|sweep_chaotic)")
+set(talus_label_thread-cases
+    "test_(accelerate_single|backend_general|collide|colours|eliminate|eliminate_problem|joints|joints_hard|neighbours|overlap)"
+    "test_(solvers_repeat|solvers_sweeps|sweep_single)"
+    "test_(world|world_(driven|extract|friction|periodic|periodic_fast|save|sleep|step))")
+set(talus_label_long-sanitized
+    "cli_(backend_bench|bench|ranks|ranks_files|render|reproduce|servo|validate|verify)|paraview|rigid_files|scene_(hashes|silo)"
+    "test_(compliance|id_order|joint_project|machines|metrics|validate|statics|world_ratio)"
+    "test_solvers_(apgd|continuation|hsd|limits|newton_lcp|repeat|rounding|slots|table)")
+
+function(talus_label name)
+  foreach(label packages threads thread-cases long-sanitized)
+    list(JOIN talus_label_${label} "|" pattern)
+    if(name MATCHES "^(${pattern})$")
+      set_property(TEST ${name} APPEND PROPERTY LABELS ${label})
+    endif()
+  endforeach()
+endfunction()
+
 function(talus_add_test name)
   set(work ${PROJECT_BINARY_DIR}/tests/work/${name})
   file(MAKE_DIRECTORY ${work})
@@ -98,11 +129,15 @@ function(talus_add_test name)
     set(label quick)
     set(timeout 300)
   endif()
+  if(TALUS_SANITIZE) # 5 to 20 times as slow
+    math(EXPR timeout "5 * ${timeout}")
+  endif()
   set_tests_properties(${name} PROPERTIES
     ENVIRONMENT "${talus_test_environment}"
     LABELS ${label}
     TIMEOUT ${timeout}
     SKIP_RETURN_CODE 77)
+  talus_label(${name})
   if(name IN_LIST talus_long_tests)
     set_tests_properties(${name} PROPERTIES COST 10)
   endif()
