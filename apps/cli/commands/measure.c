@@ -93,7 +93,8 @@ static const CliOption option_table[] = {
     {"until", 0, CLI_REAL, &options.until, "T", "states up to this time"},
     {"source", 0, CLI_TEXT, &options.source, "NAME",
      "checkpoint: one state, exact; tables: frames of\n"
-     "run --frames csv, exact; frames: frames.talus, rounded"},
+     "run --frames csv, exact; frames: frames.talus, rounded\n"
+     "unless the run had --frames exact"},
     {"field", 'f', CLI_LIST, &options.field, "NAME", "a continuum field, below; may be repeated"},
     {"grid", 0, CLI_TEXT, &options.grid, "NX,NY,NZ", "cells of the box (default: 1,1,1)"},
     {"box", 0, CLI_TEXT, &options.box, "X0:X1,Y0:Y1,Z0:Z1",

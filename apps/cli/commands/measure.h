@@ -47,7 +47,8 @@ typedef struct MeasureStates {
     TalusStates *states;
     int *chosen, count; /* indices of the states to measure */
     /* What the states read so far had; data: TALUS_ASSEMBLY_... bits of all of them. */
-    double quantum; /* largest grid of positions, m */
+    bool rounded;   /* some of them were, as frames are by default */
+    double quantum; /* largest grid of positions of such states, m */
     unsigned data;
     int bodies, assumed_masses; /* of the last one */
 } MeasureStates;

@@ -93,7 +93,10 @@ static TalusStatus read_state(MeasureStates *s, int tag, int i, TalusAssembly *a
     const TalusFramesHead *head;
     TALUS_TRY(talus_states_read(s->states, s->chosen[i], &snapshot, &head));
     TALUS_TRY(talus_assembly_take(snapshot, head, tag, assembly));
-    s->quantum = fmax(s->quantum, head->quantum);
+    if (!talus_states_exact(s->states, s->chosen[i])) {
+        s->rounded = true;
+        s->quantum = fmax(s->quantum, head->quantum);
+    }
     s->data = i == 0 ? assembly->data : s->data & assembly->data;
     s->bodies = assembly->body_count;
     s->assumed_masses = assembly->assumed_masses;
@@ -105,7 +108,7 @@ static TalusStatus fail_lacking(const MeasureStates *s, const char *what, const 
 {
     return talus_fail_file(s->dir, TALUS_ERR_UNSUPPORTED,
                            "the %s '%s' needs %s; measure the last state (--source checkpoint), or "
-                           "run with --frames csv, whose tables have everything",
+                           "run with --frames exact, whose frames have everything",
                            what, name, needs);
 }
 
@@ -209,10 +212,10 @@ void measure_print_states(const MeasureStates *s, const MeasureRequest *r, FILE 
     if (r->quantity_count)
         fprintf(out, "box %g:%g,%g:%g,%g:%g m, kernel of half width %g m\n", r->lo.x, r->hi.x,
                 r->lo.y, r->hi.y, r->lo.z, r->hi.z, r->width);
-    if (s->source == TALUS_STATES_FRAMES)
+    if (s->rounded)
         fprintf(out,
                 "positions to %.2g m, %s; exact: the last state (--source checkpoint), or "
-                "talus run --frames csv\n",
+                "talus run --frames exact\n",
                 0.5 * s->quantum,
                 s->data & TALUS_ASSEMBLY_VELOCITY ? "velocities to 0.2 %, no spins"
                                                   : "no velocities");
