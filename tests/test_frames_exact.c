@@ -1,7 +1,10 @@
 /* Exact frames: the bits of the snapshots that were written, also after a resume; damage and the limits of a reader. */
 #include "frames_scene.h"
 
+#include "io/run/exact_start.h"
+
 #include <stdlib.h>
+#include <sys/stat.h>
 
 enum { FRAMES = 20, STEPS = 3 };
 
@@ -246,12 +249,62 @@ TEST(wrong_counts_and_lacking_fields_are_refused)
     talus_world_destroy(world);
 }
 
+/* Starts a world from the frame of `run` at or before `time`, and compares all bodies with frame `expected`. */
+static void check_start(const Run *run, double time, int expected)
+{
+    const TalusSnapshot *a = &run->snapshot[expected];
+    TalusWorldDef def = talus_world_def_default();
+    TalusWorld *world;
+    TalusSnapshot got = {0}, *b = &got;
+    double found;
+    CHECK_OK(talus_exact_find("start", time, &found));
+    CHECK(found == a->time);
+    REQUIRE_OK(talus_exact_start("start", time, &def, &world));
+    CHECK_OK(talus_snapshot_take(&got, world, TALUS_EXACT_FIELDS));
+    REQUIRE(b->body_count == a->body_count);
+    CHECK(b->time == 0.0 && b->contact_count == 0);
+    SAME(position, a->body_count);
+    SAME(velocity, a->body_count);
+    SAME(spin, a->body_count);
+    SAME(orientation, a->body_count);
+    SAME(radius, a->body_count);
+    SAME(mass, a->body_count);
+    SAME(shape, a->body_count);
+    SAME(material, a->body_count);
+    SAME(tag, a->body_count);
+    SAME(fixed, a->body_count);
+    CHECK_OK(talus_world_step(world, NULL));
+    talus_snapshot_free(&got);
+    talus_world_destroy(world);
+}
+
+TEST(a_world_starts_with_the_bits_of_an_exact_frame)
+{
+    Run run = {0};
+    TalusWorld *world;
+    double found;
+    const TalusWorldDef def = talus_world_def_default();
+    (void)mkdir("start", 0777);
+    write_run(&run, "start/frames.talus", true);
+    check_start(&run, INFINITY, FRAMES - 1);
+    check_start(&run, run.snapshot[9].time, 9);
+    check_start(&run, run.snapshot[9].time + 0.001, 9);
+    write_run(NULL, "start/frames.talus", false);
+    CHECK_OK(talus_exact_find("start", INFINITY, &found));
+    CHECK(isnan(found));
+    CHECK(talus_exact_start("start", INFINITY, &def, &world) == TALUS_ERR_ARGUMENT);
+    CHECK_OK(talus_exact_find("nowhere", INFINITY, &found));
+    CHECK(isnan(found));
+    free_run(&run);
+}
+
 int main(void)
 {
     RUN(exact_frames_have_the_bits_of_the_snapshots);
     RUN(rounded_frames_are_the_same_beside_exact_ones);
     RUN(a_resumed_file_goes_on_with_exact_frames);
     RUN(a_file_cut_within_exact_data_has_the_frames_before);
+    RUN(a_world_starts_with_the_bits_of_an_exact_frame);
     RUN(wrong_counts_and_lacking_fields_are_refused);
     return talus_test_result();
 }
