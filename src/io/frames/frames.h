@@ -270,6 +270,8 @@ enum { TALUS_BFLOAT16_DROPPED_LEAN = 4 }; /* mantissa bits dropped in lean frame
  * and contacts; their values are not set. Zeroes the other members. Free with talus_snapshot_free, also on failure. */
 TalusStatus talus_snapshot_resize(TalusSnapshot *snapshot, unsigned fields, int bodies,
                                   int contacts);
+/* Sets the branch vectors of all contacts from points and positions; 0 to a body that the snapshot lacks. */
+void talus_snapshot_place_branches(TalusSnapshot *snapshot, const TalusPeriod *period);
 
 /* ---- quantised frames: frames_state.c ---- */
 

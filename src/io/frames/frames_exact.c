@@ -258,6 +258,7 @@ static TalusStatus decode(TalusUnpacker *u, const TalusFramesHead *head, TalusSn
     TALUS_TRY(unpack_bodies(u, s, v->integer));
     TALUS_TRY(check_bodies(s, head));
     TALUS_TRY(unpack_contacts(u, s, v->real));
+    talus_snapshot_place_branches(s, &head->period);
     return talus_unpack_doubles(u, TALUS_ARRAY_LENGTH, 1, 1, &s->length);
 }
 

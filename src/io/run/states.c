@@ -202,6 +202,8 @@ static TalusStatus read_frame(TalusStates *s, int index, const TalusFramesHead *
     *head = talus_frames_head(s->frames, frame);
     if (!*head)
         return talus_error_record()->code;
+    if (s->tables)
+        talus_snapshot_place_branches(&s->snapshot, &(*head)->period);
     return s->tables ? check_numbers(s, *head) : TALUS_OK;
 }
 
