@@ -41,4 +41,17 @@ grep -q 'empty: holds neither checkpoint-a' error || fail "$(cat error)"
 run --resume out --from bed 2>error && fail "--resume with --from"
 grep -q 'come from the checkpoint' error || fail "$(cat error)"
 
+# ---- exact frames: any of their times, the same bits on any number of ranks ----
+"$TALUS" run settle-box --set bodies=100 --until 0.3 --every 0.1 --frames exact --out exact --threads 1 --quiet || fail "exact frames"
+run scenes/plain.json --from exact@0.1 --no-out >early.json || fail "--from exact@0.1: $(cat early.json)"
+run scenes/plain.json --from exact@0.15 --ranks 2 --no-out >ranks.json || fail "--from on ranks"
+[ "$(hash_of early.json)" = "$(hash_of ranks.json)" ] || fail "another state on two ranks"
+[ "$(hash_of early.json)" = "$(hash_of next.json)" ] && fail "the state of 0.1 s is that of 0.3 s"
+run scenes/plain.json --from exact@0.3 --no-out >late.json || fail "--from exact@0.3"
+[ "$(hash_of late.json)" = "$(hash_of next.json)" ] || fail "at 0.3 s the checkpoint, with its impulses, comes first"
+for n in 1 2; do
+    "$TALUS" run settle-box --set bodies=100 --until 0.1 --every 0.1 --frames exact --ranks $n --out r$n --threads 1 --quiet || fail "$n ranks"
+done
+cmp r1/frames.talus r2/frames.talus || fail "exact frames of two ranks have other bytes"
+
 [ "$failures" = 0 ] || exit 1

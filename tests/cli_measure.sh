@@ -115,9 +115,47 @@ contains err 'figures of contacts are empty'
 near "$(value out mass)" 502.4 1e-9 "masses are those of the checkpoint"
 [ "$(value out coordination)" = "" ] || fail "coordination of frames: $(value out coordination)"
 refused 1 "the field 'stress' needs all contacts" plain -f stress --at 0.2
-contains err '--frames csv'
+contains err '--frames exact'
 refused 1 "the histogram 'gap' needs all contacts" plain --histogram gap --at 0.2
 refused 1 "the field 'spin' needs spins" plain -f spin --at 0.2
+
+# ---- exact frames: the last digit of everything, at each of their times ----
+cat >bed.json <<'END'
+{"step": 0.004, "until": 0.3, "period": {"x": [0, 1], "y": [-0.5, 0.5]},
+ "bodies": [{"shape": {"kind": "plane"}, "at": [0, 0, 0]},
+            {"radius": {"mean": 0.07, "spread": 0.2}, "count": 60, "velocity": [1, 0, -2], "fill": {"lo": [0, -0.5, 0], "hi": [1, 0.5, 0.9]}}]}
+END
+"$TALUS" run bed.json --every 0.1 --frames csv,exact --out exact --quiet || fail "run --frames exact"
+good exact --source frames --every 0.1
+contains err 'states are exact, not rounded'
+cp out stored.csv
+good exact --source tables --every 0.1
+cmp out stored.csv || fail "frames and tables differ"
+for field in stress agitation fabric spin boundary_force; do
+    good exact --source frames -f $field --grid 2,2,5 --at 0.3
+    cp out stored.csv
+    good exact --source checkpoint -f $field --grid 2,2,5
+    cmp out stored.csv || fail "$field of frames and of the checkpoint differ"
+done
+
+# ---- the stress of a table of contacts: force times branch vector, of bodies that flow ----
+awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+    FILENAME ~ /bodies/ { flows[$at["body_id"]] = $at["fixed"] == 0; next }
+    {
+        for (i = 1; i <= 3; i++)
+            for (j = 1; j <= 3; j++) {
+                f = $at["force_" substr("xyz", i, 1)]
+                s[i, j] += f * (flows[$at["id2"]] * $at["branch2_" substr("xyz", j, 1)] - flows[$at["id1"]] * $at["branch1_" substr("xyz", j, 1)])
+            }
+    }
+    END { for (i = 1; i <= 3; i++) for (j = 1; j <= 3; j++) printf "%.12g\n", s[i, j] / 4 }' \
+    exact/frames/bodies-000003.csv exact/frames/contacts-000003.csv >by-hand
+good exact -f contact_stress --box=0:1,-0.5:0.5,-1:3
+awk -F, 'NR == 2 { for (i = 5; i <= 13; i++) printf "%.12g\n", $i }' out >measured
+awk 'FNR == NR { a[FNR] = $1; n = FNR; if ($1 < 0 ? -$1 > top : $1 > top) top = $1 < 0 ? -$1 : $1; next }
+    { d = a[FNR] - $1; if (d > 1e-9 * top || -d > 1e-9 * top) bad = 1 }
+    END { exit bad || n != 9 || FNR != 9 || !(top > 1) }' by-hand measured ||
+    fail "stress of a table: $(paste by-hand measured)"
 
 # ---- sleep ----
 "$TALUS" run box-stack --set sleep=1 --until 0.1 --out sleepy >log 2>&1 || fail "run: $(cat log)"

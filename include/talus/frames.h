@@ -99,6 +99,8 @@ enum { TALUS_LEAN_ABOVE = 200000 };
 typedef struct TalusFramesDef {
     const char *title, *scene; /* copied into the file; NULL or "": those of the snapshot's head */
     TalusDetail detail;
+    /* Every frame also has all numbers of its snapshot, bit by bit, with all contacts: TALUS_SNAPSHOT_ALL but chains. */
+    bool exact;
 } TalusFramesDef;
 
 typedef struct TalusFramesWriter TalusFramesWriter;
@@ -151,6 +153,11 @@ bool talus_frames_complete(const TalusFrames *frames);
 int talus_frames_at(const TalusFrames *frames, double time);
 /* Decodes a frame. Reading forward frame by frame decodes each frame once. */
 TalusStatus talus_frames_read(TalusFrames *frames, int index, TalusSnapshot *snapshot);
+/* True if a frame has exact numbers beside the rounded ones. */
+bool talus_frames_exact(const TalusFrames *frames, int index);
+/* Reads these: the snapshot that was written, with velocities, spins, masses, forces and all contacts. Fails if the frame has
+ * none. No other frame is read. */
+TalusStatus talus_frames_read_exact(TalusFrames *frames, int index, TalusSnapshot *snapshot);
 
 #ifdef __cplusplus
 }

@@ -51,7 +51,8 @@ typedef struct TalusOutput TalusOutput;
 /* A zeroed def starts a run that writes frames.talus and the tables. */
 typedef struct TalusOutputDef {
     const char *title, *scene; /* for the frames; NULL: "" */
-    /* Formats beyond frames.talus: "vtp", "vtkhdf", "lammps", "csv", "bulk". */
+    /* Formats beyond frames.talus: "vtp", "vtkhdf", "lammps", "csv", "bulk"; and "exact": frames.talus has all numbers bit by
+     * bit (TalusFramesDef). */
     const char *const *kinds;
     int kind_count;
     bool resume; /* continue in the directory; rows and frames after `time` are dropped */

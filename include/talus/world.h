@@ -407,6 +407,9 @@ typedef struct TalusContactState {
     TalusVec3 normal;  /* from a to b, at the start of the step */
     TalusVec3 impulse; /* on b, world frame, N s */
     double gap;        /* m: at the start of the step; below 0: overlap */
+    /* Branch vectors: from the present positions of a and b, in their images nearest to it, to `point`. The contact stress in a
+     * volume is the sum of force times branch_b less that of force times branch_a, over the volume. */
+    TalusVec3 branch_a, branch_b;
 } TalusContactState;
 
 /* Write at most `count` contacts to `out`, which may be NULL, and return the number of contacts between bodies that

@@ -21,13 +21,15 @@ TalusContactState talus_contact_state(const TalusWorld *world, const TalusContac
     const TalusBodies *bodies = &world->bodies;
     const TalusContact *c = &list->contact[i];
     TalusVec3 on_a = talus_add(bodies->position[c->a], contact_arms(world, list, i).a);
+    const TalusVec3 point = talus_madd(on_a, 0.5 * c->gap, c->normal);
     TalusContactState state = {
         .a = talus_slot_id(bodies, c->a),
         .b = {b},
-        .point = talus_madd(on_a, 0.5 * c->gap, c->normal),
+        .point = point,
         .normal = c->normal,
         .impulse = list->impulse[i],
         .gap = c->gap,
+        .branch_a = talus_branch(&world->def.period, bodies->position[c->a], point),
     };
     return state;
 }

@@ -3,12 +3,20 @@
 #define TALUS_WORLD_CONTACTS_H
 
 #include "collide/contact.h"
+#include "collide/period.h"
 
 #include <talus/world.h>
 
 /* Returns the normal impulse of contact i on b, N s; below 0: the contact pulls. */
 double talus_normal_impulse(const TalusContactList *list, int i);
-/* Returns contact i of the list as callers see it; its point moves with body a. b: the number of its second body. */
+/* Returns the branch vector to a contact point from a body's position. */
+static inline TalusVec3 talus_branch(const TalusPeriod *period, TalusVec3 position, TalusVec3 point)
+{
+    return talus_nearest_image_vector(period, talus_sub(point, position));
+}
+
+/* Returns contact i of the list as callers see it, without branch_b; its point moves with body a. b: the number of its second
+ * body. */
 TalusContactState talus_contact_state(const TalusWorld *world, const TalusContactList *list, int i,
                                       uint64_t b);
 

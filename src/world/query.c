@@ -5,6 +5,7 @@
 #include "world/step/mirror.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* ---- bodies ---- */
 
@@ -54,6 +55,28 @@ void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
 
 /* ---- contacts ---- */
 
+/* Sets the branch vectors from the second bodies of contacts that all ranks have: each rank knows those of its own bodies. */
+static void share_branches(const TalusWorld *world, TalusSharedContact *contact, int64_t count)
+{
+    enum { AT_ONCE = 4096 };
+    const TalusBodies *bodies = &world->bodies;
+    double branch[3 * AT_ONCE];
+    for (int64_t first = 0; first < count; first += AT_ONCE) {
+        const int n = (int)(count - first < AT_ONCE ? count - first : AT_ONCE);
+        for (int i = 0; i < n; i++) {
+            const TalusContactState *c = &contact[first + i].state;
+            const int slot = talus_slot_of(world, c->b);
+            TalusVec3 own = {INFINITY, INFINITY, INFINITY};
+            if (slot >= 0)
+                own = talus_branch(&world->def.period, bodies->position[slot], c->point);
+            memcpy(branch + 3 * i, &own, sizeof own);
+        }
+        talus_comm_find_minima(world->ranks.comm, branch, 3 * n);
+        for (int i = 0; i < n; i++)
+            memcpy(&contact[first + i].state.branch_b, branch + 3 * i, sizeof(TalusVec3));
+    }
+}
+
 /* As talus_world_get_strong_contacts, of all ranks. */
 static int64_t get_shared_contacts(const TalusWorld *world, double least, TalusContactState *out,
                                    int64_t count)
@@ -63,6 +86,7 @@ static int64_t get_shared_contacts(const TalusWorld *world, double least, TalusC
     if (talus_ranks_gather_contacts(world, &contact, &all) != TALUS_OK)
         talus_log_to(&world->log, TALUS_LOG_WARNING, "world.look",
                      "the contacts of other ranks could not be fetched: %s", talus_error());
+    share_branches(world, contact, all); /* of all, because all ranks must exchange the same */
     for (int64_t i = 0; i < all; i++) {
         if (!(contact[i].impulse > least))
             continue;
@@ -86,8 +110,11 @@ int64_t talus_world_get_strong_contacts(const TalusWorld *world, double least,
         const TalusContact *c = &list->contact[i];
         if (!talus_contact_lives(&world->bodies, c) || !(talus_normal_impulse(list, i) > least))
             continue;
-        if (out && total < count)
+        if (out && total < count) {
             out[total] = talus_contact_state(world, list, i, world->bodies.id[c->b]);
+            out[total].branch_b =
+                talus_branch(&world->def.period, world->bodies.position[c->b], out[total].point);
+        }
         total++;
     }
     return total;

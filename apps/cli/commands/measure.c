@@ -19,16 +19,20 @@ typedef struct Measurement {
     MeasureRequest request;
     MeasureStates states;
     TalusPool *pool;
-    TalusFile *table; /* of bulk figures or of a histogram */
+    TalusFile *table;      /* of bulk figures or of a histogram; NULL: none */
+    MeasureReport *report; /* NULL: none */
     MeasureFields *fields;
 } Measurement;
 
 static TalusStatus open_output(Measurement *m)
 {
     const char *path = m->request.output ? m->request.output : "/dev/stdout";
-    if (m->request.quantity_count)
-        return measure_fields_open(&m->request, &m->fields);
-    TALUS_TRY(cli_create_file(&m->table, "%s", path));
+    if (m->request.report)
+        TALUS_TRY(measure_report_open(&m->request, &m->states, &m->report));
+    if (m->request.fields.count)
+        return measure_fields_open(&m->request, m->report, &m->fields);
+    if (m->request.output || !m->request.report)
+        TALUS_TRY(cli_create_file(&m->table, "%s", path));
     return (m->request.histogram ? measure_histogram_header : measure_bulk_header)(m->table);
 }
 
@@ -36,8 +40,8 @@ static TalusStatus add_state(Measurement *m, const TalusAssembly *assembly)
 {
     if (m->fields)
         return measure_fields_add(m->fields, assembly, m->pool);
-    return (m->request.histogram ? measure_histogram_add : measure_bulk_add)(m->table, &m->request,
-                                                                             assembly);
+    return (m->request.histogram ? measure_histogram_add : measure_bulk_add)(m->table, m->report,
+                                                                             &m->request, assembly);
 }
 
 static TalusStatus measure_state(Measurement *m, int i)
@@ -56,7 +60,9 @@ static TalusStatus close_output(Measurement *m, TalusStatus status)
         status = talus_file_commit(m->table);
     else if (m->table)
         talus_file_abandon(m->table);
-    return measure_fields_close(m->fields, status);
+    status = measure_fields_close(m->fields, status);
+    return status == TALUS_OK && m->report ? measure_report_write(m->report, m->request.report)
+                                           : status;
 }
 
 static TalusStatus measure_run(Measurement *m)
@@ -81,6 +87,7 @@ static int measure_main(const CliList *operands)
         code = cli_fail_library();
     else
         measure_print_states(&m.states, &m.request, m.request.output ? stdout : stderr);
+    measure_report_close(m.report);
     measure_states_close(&m.states);
     talus_pool_destroy(m.pool);
     return code;
@@ -93,7 +100,8 @@ static const CliOption option_table[] = {
     {"until", 0, CLI_REAL, &options.until, "T", "states up to this time"},
     {"source", 0, CLI_TEXT, &options.source, "NAME",
      "checkpoint: one state, exact; tables: frames of\n"
-     "run --frames csv, exact; frames: frames.talus, rounded"},
+     "run --frames csv, exact; frames: frames.talus, rounded\n"
+     "unless the run had --frames exact"},
     {"field", 'f', CLI_LIST, &options.field, "NAME", "a continuum field, below; may be repeated"},
     {"grid", 0, CLI_TEXT, &options.grid, "NX,NY,NZ", "cells of the box (default: 1,1,1)"},
     {"box", 0, CLI_TEXT, &options.box, "X0:X1,Y0:Y1,Z0:Z1",
@@ -110,7 +118,9 @@ static const CliOption option_table[] = {
      "bodies with fewer neighbours are rattlers (default: 2)"},
     {"threads", 0, CLI_COUNT, &options.threads, "N", "worker threads (default: one per processor)"},
     {"out", 'o', CLI_TEXT, &options.output, "FILE",
-     "a table, or FILE.vti for ParaView (default: standard\noutput)"},
+     "a table, or FILE.vti for ParaView (default: standard\noutput; with --report none)"},
+    {"report", 0, CLI_TEXT, &options.report, "PAGE",
+     "a page with plots: FILE.html, or report.html in a\ndirectory"},
 };
 
 const CliCommand cli_measure = {

@@ -6,13 +6,14 @@
 #include "cli/cli.h"
 
 #include "io/file/file.h"
+#include "io/formats/field_table.h"
 #include "io/run/states.h"
 
 /* Values of the options. NULL, NAN, -1: not given. */
 typedef struct MeasureOptions {
     const CliCommand *command; /* for messages */
     double at, every, from, until, width;
-    const char *source, *grid, *box, *cylinder, *output, *tag, *histogram;
+    const char *source, *grid, *box, *cylinder, *output, *tag, *histogram, *report;
     CliList field;
     int rattlers, threads;
     bool mean;
@@ -25,14 +26,16 @@ typedef struct MeasureRequest {
     int axis;         /* of the cylinder in the box; -1: the box itself */
     int cells[3];
     double width; /* of the kernel, m; NAN: three times the median radius */
-    int quantity_count;
-    TalusQuantity quantity[TALUS_QUANTITIES];
+    TalusFieldTable fields;
     bool histogram; /* of `distribution`, in place of bulk figures */
     TalusDistribution distribution;
     bool mean, series; /* series: of images, as there are several states and no mean */
     int rattlers, tag;
-    const char *output; /* NULL: standard output */
+    const char *output; /* NULL: standard output or, with `report`, nothing */
+    const char *report; /* page, or directory of a page report.html; NULL: none */
 } MeasureRequest;
+
+enum { MEASURE_HISTOGRAM_COLUMNS = 5 };
 
 /* ---- measure_request.c ---- */
 
@@ -47,7 +50,8 @@ typedef struct MeasureStates {
     TalusStates *states;
     int *chosen, count; /* indices of the states to measure */
     /* What the states read so far had; data: TALUS_ASSEMBLY_... bits of all of them. */
-    double quantum; /* largest grid of positions, m */
+    bool rounded;   /* some of them were, as frames are by default */
+    double quantum; /* largest grid of positions of such states, m */
     unsigned data;
     int bodies, assumed_masses; /* of the last one */
 } MeasureStates;
@@ -66,12 +70,27 @@ TalusStatus measure_take_state(MeasureStates *s, const MeasureRequest *request, 
 /* Prints which states were measured, how exact they are and what they lack. */
 void measure_print_states(const MeasureStates *s, const MeasureRequest *request, FILE *out);
 
+/* ---- measure_report.c: a page with plots ---- */
+
+typedef struct MeasureReport MeasureReport;
+
+/* Starts a report of the rows that the request asks for; both arguments must outlive it. */
+TalusStatus measure_report_open(const MeasureRequest *request, const MeasureStates *states,
+                                MeasureReport **out);
+/* Adds a row of the table, its numbers in the order of the columns; NAN: an empty cell. */
+TalusStatus measure_report_add(MeasureReport *report, const double *row);
+/* Writes the page to a path that ends with .html, or to report.html in a directory. */
+TalusStatus measure_report_write(MeasureReport *report, const char *path);
+/* NULL is allowed. */
+void measure_report_close(MeasureReport *report);
+
 /* ---- measure_fields.c: continuum fields, a row per cell, or an image ---- */
 
 typedef struct MeasureFields MeasureFields;
 
-/* Starts with a request whose box and width are known. */
-TalusStatus measure_fields_open(const MeasureRequest *request, MeasureFields **out);
+/* Starts with a request whose box and width are known; the rows go to `report`, too, unless it is NULL. */
+TalusStatus measure_fields_open(const MeasureRequest *request, MeasureReport *report,
+                                MeasureFields **out);
 TalusStatus measure_fields_add(MeasureFields *fields, const TalusAssembly *assembly,
                                TalusPool *pool);
 /* Writes what is left, and ends the file; frees `fields` in any case. */
@@ -79,13 +98,14 @@ TalusStatus measure_fields_close(MeasureFields *fields, TalusStatus status);
 
 /* ---- measure_bulk.c: bulk figures, a row per state ---- */
 
+/* Of these functions `file` and `report` may be NULL. */
 TalusStatus measure_bulk_header(TalusFile *file);
-TalusStatus measure_bulk_add(TalusFile *file, const MeasureRequest *request,
+TalusStatus measure_bulk_add(TalusFile *file, MeasureReport *report, const MeasureRequest *request,
                              const TalusAssembly *assembly);
 
 /* The same for the histogram of the request's distribution, a row per bin. */
 TalusStatus measure_histogram_header(TalusFile *file);
-TalusStatus measure_histogram_add(TalusFile *file, const MeasureRequest *request,
-                                  const TalusAssembly *assembly);
+TalusStatus measure_histogram_add(TalusFile *file, MeasureReport *report,
+                                  const MeasureRequest *request, const TalusAssembly *assembly);
 
 #endif

@@ -11,8 +11,11 @@
 
 struct MeasureFields {
     const MeasureRequest *request;
+    MeasureReport *report; /* NULL: none */
+    TalusText line;        /* of the table */
     TalusContinuum *continuum;
-    TalusFile *table; /* NULL: images */
+    bool images;
+    TalusFile *table; /* NULL: none */
     TalusFile *collection;
     int states;
     double time; /* of the last state */
@@ -20,43 +23,36 @@ struct MeasureFields {
 
 /* ---- the table ---- */
 
-static void write_header(const MeasureFields *f)
+static TalusStatus write_header(MeasureFields *f)
 {
-    talus_file_print(f->table, "time,x,y,z");
-    for (int q = 0; q < f->request->quantity_count; q++) {
-        const TalusQuantityRow row = talus_quantity_row(f->request->quantity[q]);
-        for (int c = 0; c < row.components; c++)
-            talus_file_print(f->table, ",%s%s%s", row.name, row.components > 1 ? "_" : "",
-                             talus_quantity_suffix(row.components, c));
-    }
-    talus_file_print(f->table, "\n");
+    talus_field_table_header(&f->line, &f->request->fields);
+    TALUS_TRY(f->line.status);
+    talus_file_put(f->table, f->line.bytes, f->line.size);
+    return TALUS_OK;
 }
 
-/* Writes the row of cell (i, j, k), with its centre. */
-static void write_cell(const MeasureFields *f, int i, int j, int k)
+/* Writes the row of cell (i, j, k), with its centre, to the table and the report. */
+static TalusStatus write_cell(MeasureFields *f, int i, int j, int k)
 {
-    const TalusGridDef def = talus_continuum_grid(f->continuum);
-    const TalusVec3 side = talus_sub(def.hi, def.lo);
-    double value[TALUS_QUANTITY_COMPONENTS];
-    talus_file_print(
-        f->table, "%.17g,%.17g,%.17g,%.17g", f->time, def.lo.x + (i + 0.5) * side.x / def.cells[0],
-        def.lo.y + (j + 0.5) * side.y / def.cells[1], def.lo.z + (k + 0.5) * side.z / def.cells[2]);
-    for (int q = 0; q < f->request->quantity_count; q++) {
-        const TalusQuantity quantity = f->request->quantity[q];
-        talus_continuum_get(f->continuum, quantity, i, j, k, value);
-        for (int c = 0; c < talus_quantity_row(quantity).components; c++)
-            talus_file_print(f->table, ",%.17g", value[c]);
-    }
-    talus_file_print(f->table, "\n");
+    double row[TALUS_FIELD_TABLE_MAX];
+    const int count =
+        talus_field_table_row(&f->request->fields, f->continuum, f->time, i, j, k, row);
+    f->line.size = 0;
+    talus_field_table_print(&f->line, row, count);
+    TALUS_TRY(f->line.status);
+    if (f->table)
+        talus_file_put(f->table, f->line.bytes, f->line.size);
+    return f->report ? measure_report_add(f->report, row) : TALUS_OK;
 }
 
-static void write_rows(const MeasureFields *f)
+static TalusStatus write_rows(MeasureFields *f)
 {
     const int *cells = f->request->cells;
     for (int k = 0; k < cells[2]; k++)
         for (int j = 0; j < cells[1]; j++)
             for (int i = 0; i < cells[0]; i++)
-                write_cell(f, i, j, k);
+                TALUS_TRY(write_cell(f, i, j, k));
+    return TALUS_OK;
 }
 
 /* ---- images ---- */
@@ -69,8 +65,8 @@ static int stem_length(const MeasureFields *f)
 
 static TalusStatus write_image(const MeasureFields *f, const char *path)
 {
-    return talus_vti_write(path, f->continuum, f->request->quantity, f->request->quantity_count,
-                           f->time);
+    return talus_vti_write(path, f->continuum, f->request->fields.quantity,
+                           f->request->fields.count, f->time);
 }
 
 /* Writes the next image of a series, and its entry in the collection. */
@@ -103,23 +99,23 @@ static TalusStatus open_output(MeasureFields *f)
                               request->hi,
                               {request->cells[0], request->cells[1], request->cells[2]},
                               request->width};
-    unsigned quantities = 0;
-    for (int q = 0; q < request->quantity_count; q++)
-        quantities |= 1u << request->quantity[q];
-    TALUS_TRY(talus_continuum_create(&def, quantities, &f->continuum));
-    if (request->output && cli_ends_with(request->output, ".vti"))
+    TALUS_TRY(
+        talus_continuum_create(&def, talus_field_table_bits(&request->fields), &f->continuum));
+    f->images = request->output && cli_ends_with(request->output, ".vti");
+    if (f->images || (!request->output && request->report))
         return TALUS_OK;
     TALUS_TRY(cli_create_file(&f->table, "%s", request->output ? request->output : "/dev/stdout"));
-    write_header(f);
-    return TALUS_OK;
+    return write_header(f);
 }
 
-TalusStatus measure_fields_open(const MeasureRequest *request, MeasureFields **out)
+TalusStatus measure_fields_open(const MeasureRequest *request, MeasureReport *report,
+                                MeasureFields **out)
 {
     MeasureFields *f = NULL;
     *out = NULL;
     TALUS_TRY(TALUS_ALLOC(f, 1, "fields"));
     f->request = request;
+    f->report = report;
     const TalusStatus status = open_output(f);
     if (status == TALUS_OK)
         *out = f;
@@ -131,10 +127,9 @@ TalusStatus measure_fields_open(const MeasureRequest *request, MeasureFields **o
 /* Writes the fields as they are now. */
 static TalusStatus write_fields(MeasureFields *f, bool series)
 {
-    if (!f->table)
-        return series ? write_next_image(f) : write_image(f, f->request->output);
-    write_rows(f);
-    return TALUS_OK;
+    if (f->images)
+        TALUS_TRY(series ? write_next_image(f) : write_image(f, f->request->output));
+    return f->table || f->report ? write_rows(f) : TALUS_OK;
 }
 
 TalusStatus measure_fields_add(MeasureFields *f, const TalusAssembly *assembly, TalusPool *pool)
@@ -170,6 +165,6 @@ TalusStatus measure_fields_close(MeasureFields *f, TalusStatus status)
     status = end_file(f->table, status);
     status = end_file(f->collection, status);
     talus_continuum_destroy(f->continuum);
-    talus_release(f);
+    TALUS_RELEASE(f->line.bytes, f);
     return status;
 }

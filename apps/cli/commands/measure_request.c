@@ -71,18 +71,6 @@ static bool parse_histogram(const char *text, MeasureRequest *request)
     return false;
 }
 
-/* Sets *quantity from its name; returns false if there is none. */
-static bool find_quantity(const char *name, TalusQuantity *quantity)
-{
-    for (int q = 0; q < TALUS_QUANTITIES; q++) {
-        if (strcmp(talus_quantity_row((TalusQuantity)q).name, name) == 0) {
-            *quantity = (TalusQuantity)q;
-            return true;
-        }
-    }
-    return false;
-}
-
 /* Adds the field of a name to the request; returns the exit code. */
 static int add_field(const MeasureOptions *o, const char *name, MeasureRequest *request)
 {
@@ -90,13 +78,11 @@ static int add_field(const MeasureOptions *o, const char *name, MeasureRequest *
     TalusQuantity quantity;
     for (int q = 0; q < TALUS_QUANTITIES; q++)
         names[q] = talus_quantity_row((TalusQuantity)q).name;
-    if (!find_quantity(name, &quantity))
+    if (!talus_quantity_find(name, &quantity))
         return cli_fail_usage(o->command, "--field %s: no such field%s", name,
                               cli_did_you_mean(name, names, TALUS_QUANTITIES, ""));
-    for (int q = 0; q < request->quantity_count; q++)
-        if (request->quantity[q] == quantity)
-            return cli_fail_usage(o->command, "--field %s: given twice", name);
-    request->quantity[request->quantity_count++] = quantity;
+    if (!talus_field_table_add(&request->fields, quantity))
+        return cli_fail_usage(o->command, "--field %s: given twice", name);
     return CLI_OK;
 }
 
@@ -107,15 +93,15 @@ static int check_options(const MeasureOptions *o, const MeasureRequest *request)
     if (!isnan(o->at) && (!isnan(o->every) || !isnan(o->from) || !isnan(o->until)))
         return cli_fail_usage(o->command, "--at: chooses one state; --every, --from and --until "
                                           "choose several");
-    if (request->quantity_count == 0 && (o->grid || o->mean || images))
+    if (request->fields.count == 0 && (o->grid || o->mean || images))
         return cli_fail_usage(o->command, "%s: is for fields; expected --field NAME",
                               o->grid   ? "--grid"
                               : o->mean ? "--mean"
                                         : "-o FILE.vti");
-    if (o->cylinder && (!o->box || request->quantity_count))
+    if (o->cylinder && (!o->box || request->fields.count))
         return cli_fail_usage(o->command,
                               "--cylinder: expected --box, and no --field: cells are boxes");
-    if (request->histogram && request->quantity_count)
+    if (request->histogram && request->fields.count)
         return cli_fail_usage(o->command, "--histogram: expected no --field beside it");
     if (o->width == 0.0)
         return cli_fail_usage(o->command, "--width 0: expected a length above 0");
@@ -151,7 +137,8 @@ int measure_read_request(const MeasureOptions *o, MeasureRequest *r)
                           .mean = o->mean,
                           .rattlers = o->rattlers,
                           .tag = TALUS_ANY_TAG,
-                          .output = o->output};
+                          .output = o->output,
+                          .report = o->report};
     for (int i = 0; i < o->field.count; i++) {
         const int code = add_field(o, o->field.item[i], r);
         if (code != CLI_OK)

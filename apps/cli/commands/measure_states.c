@@ -93,7 +93,10 @@ static TalusStatus read_state(MeasureStates *s, int tag, int i, TalusAssembly *a
     const TalusFramesHead *head;
     TALUS_TRY(talus_states_read(s->states, s->chosen[i], &snapshot, &head));
     TALUS_TRY(talus_assembly_take(snapshot, head, tag, assembly));
-    s->quantum = fmax(s->quantum, head->quantum);
+    if (!talus_states_exact(s->states, s->chosen[i])) {
+        s->rounded = true;
+        s->quantum = fmax(s->quantum, head->quantum);
+    }
     s->data = i == 0 ? assembly->data : s->data & assembly->data;
     s->bodies = assembly->body_count;
     s->assumed_masses = assembly->assumed_masses;
@@ -105,7 +108,7 @@ static TalusStatus fail_lacking(const MeasureStates *s, const char *what, const 
 {
     return talus_fail_file(s->dir, TALUS_ERR_UNSUPPORTED,
                            "the %s '%s' needs %s; measure the last state (--source checkpoint), or "
-                           "run with --frames csv, whose tables have everything",
+                           "run with --frames exact, whose frames have everything",
                            what, name, needs);
 }
 
@@ -122,8 +125,8 @@ static TalusStatus check_data(const MeasureStates *s, const MeasureRequest *r, u
     for (int d = 0; d < 3; d++) {
         if (has & data[d].bit)
             continue;
-        for (int q = 0; q < r->quantity_count; q++) {
-            const TalusQuantityRow row = talus_quantity_row(r->quantity[q]);
+        for (int q = 0; q < r->fields.count; q++) {
+            const TalusQuantityRow row = talus_quantity_row(r->fields.quantity[q]);
             if (row.data & data[d].bit)
                 return fail_lacking(s, "field", row.name, data[d].needs);
         }
@@ -178,7 +181,7 @@ static TalusStatus complete_from(MeasureRequest *r, const TalusAssembly *assembl
 TalusStatus measure_complete_request(MeasureStates *s, MeasureRequest *r)
 {
     r->series = s->count > 1 && !r->mean;
-    if (r->quantity_count == 0 || (r->has_box && !isnan(r->width)))
+    if (r->fields.count == 0 || (r->has_box && !isnan(r->width)))
         return TALUS_OK;
     if (!r->has_box) {
         r->lo = talus_vec3(INFINITY, INFINITY, INFINITY);
@@ -206,19 +209,19 @@ void measure_print_states(const MeasureStates *s, const MeasureRequest *r, FILE 
     fprintf(out, "%s: %d state%s from %s, to t = %g s; %d bodies flow\n", s->dir, s->count,
             s->count == 1 ? "" : "s", talus_state_source_name(s->source),
             talus_states_time(s->states, s->chosen[s->count - 1]), s->bodies);
-    if (r->quantity_count)
+    if (r->fields.count)
         fprintf(out, "box %g:%g,%g:%g,%g:%g m, kernel of half width %g m\n", r->lo.x, r->hi.x,
                 r->lo.y, r->hi.y, r->lo.z, r->hi.z, r->width);
-    if (s->source == TALUS_STATES_FRAMES)
+    if (s->rounded)
         fprintf(out,
                 "positions to %.2g m, %s; exact: the last state (--source checkpoint), or "
-                "talus run --frames csv\n",
+                "talus run --frames exact\n",
                 0.5 * s->quantum,
                 s->data & TALUS_ASSEMBLY_VELOCITY ? "velocities to 0.2 %, no spins"
                                                   : "no velocities");
     else
         fprintf(out, "states are exact, not rounded\n");
-    if (!(s->data & TALUS_ASSEMBLY_CONTACTS) && !r->quantity_count)
+    if (!(s->data & TALUS_ASSEMBLY_CONTACTS) && !r->fields.count)
         fprintf(out, "figures of contacts are empty: frames have the contacts with a force above "
                      "the mean alone\n");
     if (talus_states_may_sleep(s->states) && s->data & TALUS_ASSEMBLY_CONTACTS)

@@ -2,6 +2,7 @@
 #include "run.h"
 
 #include "io/formats/formats.h"
+#include "io/frames/frames.h"
 
 #include <string.h>
 
@@ -28,9 +29,9 @@ bool frame_kinds_split(const char *list, FrameKinds *kinds)
 /* Prints a message that suggests the nearest kind or, if none is near, names all; returns CLI_USAGE. */
 static int fail_unknown_kind(const CliCommand *command, const char *word)
 {
-    const char *names[FRAME_KINDS_MAX + 1] = {VIEW};
-    int count = 1;
-    for (int i = 0; i < talus_format_count() && count <= FRAME_KINDS_MAX; i++)
+    const char *names[FRAME_KINDS_MAX + 2] = {VIEW, TALUS_FRAMES_EXACT};
+    int count = 2;
+    for (int i = 0; i < talus_format_count() && count < FRAME_KINDS_MAX + 2; i++)
         names[count++] = talus_format_name(i);
     char all[256] = "; there are ";
     for (int i = 0; i < count; i++)
@@ -39,13 +40,15 @@ static int fail_unknown_kind(const CliCommand *command, const char *word)
                           cli_did_you_mean(word, names, count, all));
 }
 
-/* Checks that kind `index` of the list is a format of this build and not named before. Returns the exit code. */
+/* Checks that kind `index` of the list is `exact` or a format of this build, and not named before. Returns the exit code. */
 static int check_kind(const CliCommand *command, const FrameKinds *kinds, int index)
 {
     const char *word = kinds->item[index];
     for (int i = 0; i < index; i++)
         if (strcmp(kinds->item[i], word) == 0)
             return cli_fail_usage(command, "--frames: '%s' is named twice", word);
+    if (strcmp(word, TALUS_FRAMES_EXACT) == 0)
+        return CLI_OK;
     int format = talus_format_find(word);
     if (format < 0)
         return fail_unknown_kind(command, word);

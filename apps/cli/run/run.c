@@ -780,7 +780,8 @@ static const CliOption run_options[] = {
     {"frames", 0, CLI_TEXT, &options.frames, "KIND[,KIND...]",
      "frames for other programs beside those of the viewer:\n"
      "vtp and vtkhdf (ParaView), lammps (OVITO), csv, and\n"
-     "bulk, figures of each frame as by talus measure"},
+     "bulk, figures of each frame as by talus measure; exact:\n"
+     "frames.talus has all digits and all contacts"},
     {"every", 0, CLI_REAL, &options.every, "DT",
      "simulated seconds between frames; table lines\nfollow them, 50 at most"},
     {"checkpoint-every", 0, CLI_REAL, &options.checkpoint_every, "SECONDS",

@@ -112,6 +112,7 @@ export function freeFigure(figure: FreeFigure): LineChart {
     x: { label: figure.x, name: figure.x, log: figure.xLog },
     y: { label: figure.y, name: figure.y, log: figure.yLog },
     points: figure.points,
+    stepped: figure.steps,
     series: figure.curves.map((c, i) => {
       const p = points(c.x, c.y, figure.xLog, figure.yLog);
       return { key: `problem:${c.name}`, label: c.name, style: figure.styles[i]!, ...(figure.points ? apart(p) : p) };

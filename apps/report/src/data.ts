@@ -1,7 +1,8 @@
 // What the page is given (docs/reference/report.md), brought into a form in which nothing is missing: numbers that
 // were not measured are NaN, absent lists are empty. The rest of the page never meets a null.
 
-import { solverStyles, type Style } from "./palette";
+import { type HeatMap, readMap } from "./heatmap";
+import { solverStyles, type Style, styleOf } from "./palette";
 
 export const COSTS = ["seconds", "applies", "iteration"] as const;
 export type Cost = (typeof COSTS)[number];
@@ -68,7 +69,7 @@ export interface FreeTable {
   note: string;
 }
 
-// Curves of an experiment's own; `points`: marks that no line joins.
+// Curves of an experiment's own; `points`: marks that no line joins; `steps`: each value holds up to the next x.
 export interface FreeFigure {
   title: string;
   note: string;
@@ -77,6 +78,7 @@ export interface FreeFigure {
   xLog: boolean;
   yLog: boolean;
   points: boolean;
+  steps: boolean;
   curves: { name: string; x: Float64Array; y: Float64Array }[];
   styles: Style[]; // of the curves
 }
@@ -94,6 +96,7 @@ export interface Report {
   runs: Run[];
   tables: FreeTable[];
   figures: FreeFigure[];
+  maps: HeatMap[];
 }
 
 type Raw = Record<string, unknown>;
@@ -167,13 +170,14 @@ function readTable(v: unknown): FreeTable {
   };
 }
 
-function readFigure(v: unknown): FreeFigure {
+// `ordered`: curves have no names to go by, and take hues in order.
+function readFigure(v: unknown, ordered: boolean): FreeFigure {
   const raw = object(v);
   const curves = list(raw.curves).map(object).map((c) => ({ name: text(c.name), x: numbers(c.x), y: numbers(c.y) }));
   return {
     title: text(raw.title), note: text(raw.note), x: text(raw.x), y: text(raw.y),
-    xLog: raw.x_log === true, yLog: raw.y_log === true, points: raw.points === true,
-    curves, styles: solverStyles(curves.map((c) => c.name)),
+    xLog: raw.x_log === true, yLog: raw.y_log === true, points: raw.points === true, steps: raw.steps === true,
+    curves, styles: ordered ? curves.map((_, i) => styleOf(i)) : solverStyles(curves.map((c) => c.name)),
   };
 }
 
@@ -195,6 +199,7 @@ export function readReport(v: unknown): Report {
     styles: solverStyles(solvers),
     runs,
     tables: list(raw.tables).map(readTable),
-    figures: list(raw.figures).map(readFigure),
+    figures: list(raw.figures).map((f) => readFigure(f, raw.kind === "measure")),
+    maps: list(raw.maps).map(readMap),
   };
 }

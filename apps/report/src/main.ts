@@ -9,6 +9,7 @@ import type { Report } from "./data";
 import { COSTS, readReport } from "./data";
 import { Figure, type Legend } from "./figure";
 import { termsText } from "./format";
+import { MapFigure } from "./heatmap";
 import { bestObjectives, sharedTerms } from "./measure";
 import { chosen, COST_LABELS, type Item, readState, type State, writeState } from "./state";
 import { Table } from "./table";
@@ -39,12 +40,14 @@ class App {
   private bars = this.figure();
   private profile = this.figure(true);
   private free: Figure[];
+  private maps: MapFigure[];
 
   constructor(private report: Report, private host: HTMLElement) {
     this.state = readState(location.hash, report);
     this.best = bestObjectives(report);
     this.quantities = charts.available(report);
     this.free = report.figures.map(() => this.figure());
+    this.maps = report.maps.map((map) => new MapFigure(map, () => this.inks));
   }
 
   start(): void {
@@ -81,7 +84,7 @@ class App {
     this.inks = LIGHT_INKS;
     this.update();
     for (const table of this.tables) table.forPrint(PAPER);
-    for (const figure of [this.convergence, this.active, this.changes, this.impulses, this.bars, this.profile, ...this.free]) figure.forPrint();
+    for (const figure of [this.convergence, this.active, this.changes, this.impulses, this.bars, this.profile, ...this.free, ...this.maps]) figure.forPrint();
   }
 
   // ---- what stays ----
@@ -98,6 +101,7 @@ class App {
       runs,
       ...report.tables.map((t) => this.freeTable(t)),
       htmlElement("section", { id: "figures", class: "pair" }, ...this.free.map((f) => f.node)),
+      htmlElement("section", { id: "maps", class: "pair" }, ...this.maps.map((m) => m.node)),
       htmlElement("section", { id: "convergence" }, this.convergence.node),
       htmlElement("section", { id: "sets", class: "pair" }, this.active.node, this.changes.node),
       htmlElement("section", { id: "impulses", class: "pair" }, this.impulses.node, this.bars.node),
@@ -246,6 +250,7 @@ class App {
       const data = report.figures[i]!;
       figure.show(charts.freeFigure(data), { title: data.title, caption: data.note });
     });
+    for (const map of this.maps) map.show();
     if (report.problems.length > 1) this.drawProfile();
     for (const section of this.host.querySelectorAll<HTMLElement>("section.pair"))
       section.hidden = [...section.children].every((c) => (c as HTMLElement).hidden);

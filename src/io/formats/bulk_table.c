@@ -14,54 +14,72 @@ typedef struct Figures {
 
 /* A column of the table: a number of Figures, times a factor. */
 typedef struct Column {
-    const char *name;
+    const char *name, *unit;
     size_t offset;
     double factor;
 } Column;
 
 #define DEGREES 57.295779513082320877 /* 180 / pi */
 
-#define SCALED(name, member, factor)            \
-    {                                           \
-        name, offsetof(Figures, member), factor \
+#define SCALED(name, unit, member, factor)            \
+    {                                                 \
+        name, unit, offsetof(Figures, member), factor \
     }
-#define COLUMN(name, member) SCALED(name, member, 1.0)
-#define BULK(name) COLUMN(#name, bulk.name)
-#define VECTOR(name)                                                  \
-    COLUMN(#name "_x", bulk.name.x), COLUMN(#name "_y", bulk.name.y), \
-        COLUMN(#name "_z", bulk.name.z)
+#define COLUMN(name, unit, member) SCALED(name, unit, member, 1.0)
+#define BULK(name, unit) COLUMN(#name, unit, bulk.name)
+#define VECTOR(name, unit)                                                        \
+    COLUMN(#name "_x", unit, bulk.name.x), COLUMN(#name "_y", unit, bulk.name.y), \
+        COLUMN(#name "_z", unit, bulk.name.z)
 
-static const Column columns[] = {BULK(mass),
-                                 BULK(volume),
-                                 VECTOR(centre),
-                                 VECTOR(velocity),
-                                 BULK(translation),
-                                 BULK(fluctuation),
-                                 BULK(rotation),
-                                 BULK(contacts),
-                                 BULK(coordination),
-                                 BULK(rattlers),
-                                 BULK(backbone),
-                                 BULK(mean_force),
-                                 BULK(max_force),
-                                 BULK(mean_overlap),
-                                 BULK(max_overlap),
-                                 SCALED("repose", heap.repose, DEGREES),
-                                 COLUMN("repose_misfit", heap.repose_misfit),
-                                 SCALED("slope", heap.slope, DEGREES),
-                                 COLUMN("slope_misfit", heap.slope_misfit),
-                                 COLUMN("fraction", mixing.fraction),
-                                 COLUMN("lacey", mixing.lacey),
-                                 COLUMN("segregation", mixing.segregation),
-                                 COLUMN("solid", solid)};
+/* The columns behind time and number of bodies. */
+static const Column columns[] = {BULK(mass, "kg"),
+                                 BULK(volume, "m3"),
+                                 VECTOR(centre, "m"),
+                                 VECTOR(velocity, "m/s"),
+                                 BULK(translation, "J"),
+                                 BULK(fluctuation, "J"),
+                                 BULK(rotation, "J"),
+                                 BULK(contacts, ""),
+                                 BULK(coordination, ""),
+                                 BULK(rattlers, ""),
+                                 BULK(backbone, ""),
+                                 BULK(mean_force, "N"),
+                                 BULK(max_force, "N"),
+                                 BULK(mean_overlap, "m"),
+                                 BULK(max_overlap, "m"),
+                                 SCALED("repose", "degrees", heap.repose, DEGREES),
+                                 COLUMN("repose_misfit", "m", heap.repose_misfit),
+                                 SCALED("slope", "degrees", heap.slope, DEGREES),
+                                 COLUMN("slope_misfit", "m", heap.slope_misfit),
+                                 COLUMN("fraction", "", mixing.fraction),
+                                 COLUMN("lacey", "", mixing.lacey),
+                                 COLUMN("segregation", "", mixing.segregation),
+                                 COLUMN("solid", "", solid)};
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 
+_Static_assert(COLUMNS + 1 <= TALUS_BULK_TABLE_MAX, "callers have memory for so many columns");
+
+int talus_bulk_table_columns(void)
+{
+    return COLUMNS + 1;
+}
+
+const char *talus_bulk_table_name(int column)
+{
+    return column == 0 ? "bodies" : columns[column - 1].name;
+}
+
+const char *talus_bulk_table_unit(int column)
+{
+    return column == 0 ? "" : columns[column - 1].unit;
+}
+
 void talus_bulk_table_header(TalusText *text)
 {
-    talus_text_print(text, "time,bodies");
-    for (int i = 0; i < COLUMNS; i++)
-        talus_text_print(text, ",%s", columns[i].name);
+    talus_text_print(text, "time");
+    for (int i = 0; i < talus_bulk_table_columns(); i++)
+        talus_text_print(text, ",%s", talus_bulk_table_name(i));
     talus_text_print(text, "\n");
 }
 
@@ -102,17 +120,24 @@ static void write_number(TalusText *text, double value)
         talus_text_print(text, ",%.17g", value);
 }
 
-TalusStatus talus_bulk_table_row(TalusText *text, const TalusAssembly *assembly,
-                                 const TalusBulkDef *def)
+TalusStatus talus_bulk_table_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
+                                     double values[TALUS_BULK_TABLE_MAX])
 {
     Figures figures;
     double value;
     TALUS_TRY(find_figures(assembly, def, &figures));
-    talus_text_print(text, "%.17g,%lld", assembly->time, (long long)figures.bulk.bodies);
+    values[0] = (double)figures.bulk.bodies;
     for (int i = 0; i < COLUMNS; i++) {
         memcpy(&value, (const char *)&figures + columns[i].offset, sizeof value);
-        write_number(text, columns[i].factor * value);
+        values[1 + i] = columns[i].factor * value;
     }
+    return TALUS_OK;
+}
+
+void talus_bulk_table_row(TalusText *text, double time, const double *values)
+{
+    talus_text_print(text, "%.17g", time);
+    for (int i = 0; i < talus_bulk_table_columns(); i++)
+        write_number(text, values[i]);
     talus_text_print(text, "\n");
-    return text->status;
 }

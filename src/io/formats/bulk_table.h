@@ -6,10 +6,18 @@
 
 #include <talus/measure.h>
 
-/* Appends the names of the columns, and the line feed. */
+enum { TALUS_BULK_TABLE_MAX = 40 }; /* columns behind the time, at most */
+
+/* Returns the number of columns behind the time; names and units of these columns. */
+int talus_bulk_table_columns(void);
+const char *talus_bulk_table_name(int column);
+const char *talus_bulk_table_unit(int column);
+/* Appends the names of the columns, the time first, and the line feed. */
 void talus_bulk_table_header(TalusText *text);
-/* Appends the row of an assembly; cells of figures that it does not give are empty. */
-TalusStatus talus_bulk_table_row(TalusText *text, const TalusAssembly *assembly,
-                                 const TalusBulkDef *def);
+/* Sets the numbers of the columns behind the time; NAN of figures that the assembly does not give. */
+TalusStatus talus_bulk_table_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
+                                     double values[TALUS_BULK_TABLE_MAX]);
+/* Appends a row; cells of numbers that are NAN are empty. */
+void talus_bulk_table_row(TalusText *text, double time, const double *values);
 
 #endif

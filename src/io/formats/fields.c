@@ -51,6 +51,8 @@ static const TalusField of_contacts[] = {
     CONTACT("force", F32, FORCE, impulse),
     CONTACT("normal_force", F32, NORMAL_FORCE, impulse),
     CONTACT("gap", F32, REAL, gap),
+    CONTACT("branch1", F32, VEC3, branch_a),
+    CONTACT("branch2", F32, VEC3, branch_b),
 };
 
 const TalusFieldList talus_fields_of_bodies = {of_bodies, sizeof of_bodies / sizeof *of_bodies};

@@ -28,7 +28,11 @@ static TalusStatus add_bulk(void *state, const TalusFramesHead *head, const Talu
     TalusAssembly assembly;
     bulk->text.size = 0;
     TALUS_TRY(talus_assembly_take(snapshot, head, TALUS_ANY_TAG, &assembly));
-    TalusStatus status = talus_bulk_table_row(&bulk->text, &assembly, &def);
+    double values[TALUS_BULK_TABLE_MAX];
+    TalusStatus status = talus_bulk_table_measure(&assembly, &def, values);
+    if (status == TALUS_OK)
+        talus_bulk_table_row(&bulk->text, assembly.time, values);
+    TALUS_THEN(status, bulk->text.status);
     TALUS_THEN(status, talus_growing_append(&bulk->table, bulk->text.bytes, bulk->text.size));
     talus_assembly_free(&assembly);
     return status;

@@ -18,6 +18,9 @@
 #define TALUS_FRAMES_MAGIC "TALUSFRM"
 #define TALUS_FRAMES_END "TALUSEND"
 
+/* The name, among those of formats, of exact frames in frames.talus. */
+#define TALUS_FRAMES_EXACT "exact"
+
 enum {
     /* 1 has no figures in heads; 1 and 2 have slots in place of ids; 1 to 3 have no parts */
     TALUS_FRAMES_VERSION = 4,
@@ -46,6 +49,7 @@ static inline uint64_t talus_frame_part_of(TalusBodyId id)
 #define TALUS_CHUNK_HEAD TALUS_CHUNK_WORD('H', 'E', 'A', 'D')
 #define TALUS_CHUNK_FRAME TALUS_CHUNK_WORD('F', 'R', 'A', 'M')
 #define TALUS_CHUNK_PART TALUS_CHUNK_WORD('P', 'A', 'R', 'T')
+#define TALUS_CHUNK_EXACT TALUS_CHUNK_WORD('E', 'X', 'A', 'C')
 #define TALUS_CHUNK_INDEX TALUS_CHUNK_WORD('I', 'N', 'D', 'X')
 
 enum { TALUS_CHUNK_KEY = 1 }; /* flag of a key frame, stored without reference to another */
@@ -110,37 +114,47 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
  * Chains are contacts whose normal force exceeds the mean over loaded contacts. CHAIN_A has the row of the first body
  * in the frame, CHAIN_B the row of the second minus that of the first, CHAIN_POINT the contact point minus the position
  * of the first body, in grid steps, only for chains whose second body is fixed. SPEED is in lean frames only; VELOCITY,
- * TOUCHING (number of loaded contacts of a body, at most 255) and chains are in full frames only. */
-#define TALUS_ARRAY_TABLE(ROW)      \
-    ROW(INDEX, "index")             \
-    ROW(GENERATION, "generation")   \
-    ROW(POSITION, "position")       \
-    ROW(VELOCITY, "velocity")       \
-    ROW(SPEED, "speed")             \
-    ROW(ORIENTATION, "orientation") \
-    ROW(RADIUS, "radius")           \
-    ROW(SHAPE, "shape")             \
-    ROW(MATERIAL, "material")       \
-    ROW(TAG, "tag")                 \
-    ROW(FIXED, "fixed")             \
-    ROW(LAYER, "layer")             \
-    ROW(FORCE, "force")             \
-    ROW(TOUCHING, "touching")       \
-    ROW(CHAIN_A, "chain_a")         \
-    ROW(CHAIN_B, "chain_b")         \
-    ROW(CHAIN_FORCE, "chain_force") \
-    ROW(CHAIN_POINT, "chain_point") \
-    ROW(POINT, "point")             \
-    ROW(NORMAL, "normal")           \
-    ROW(TRIANGLE, "triangle")       \
-    ROW(EDGE, "edge")               \
-    ROW(PIECE, "piece")             \
-    ROW(NUMBER, "number")
+ * TOUCHING (number of loaded contacts of a body, at most 255) and chains are in full frames only. SPIN to LENGTH are in EXAC
+ * chunks only, which have doubles under the names of the others, too. */
+#define TALUS_ARRAY_TABLE(ROW)              \
+    ROW(INDEX, "index")                     \
+    ROW(GENERATION, "generation")           \
+    ROW(POSITION, "position")               \
+    ROW(VELOCITY, "velocity")               \
+    ROW(SPEED, "speed")                     \
+    ROW(ORIENTATION, "orientation")         \
+    ROW(RADIUS, "radius")                   \
+    ROW(SHAPE, "shape")                     \
+    ROW(MATERIAL, "material")               \
+    ROW(TAG, "tag")                         \
+    ROW(FIXED, "fixed")                     \
+    ROW(LAYER, "layer")                     \
+    ROW(FORCE, "force")                     \
+    ROW(TOUCHING, "touching")               \
+    ROW(CHAIN_A, "chain_a")                 \
+    ROW(CHAIN_B, "chain_b")                 \
+    ROW(CHAIN_FORCE, "chain_force")         \
+    ROW(CHAIN_POINT, "chain_point")         \
+    ROW(POINT, "point")                     \
+    ROW(NORMAL, "normal")                   \
+    ROW(TRIANGLE, "triangle")               \
+    ROW(EDGE, "edge")                       \
+    ROW(PIECE, "piece")                     \
+    ROW(NUMBER, "number")                   \
+    ROW(SPIN, "spin")                       \
+    ROW(MASS, "mass")                       \
+    ROW(CONTACT_A, "contact_a")             \
+    ROW(CONTACT_B, "contact_b")             \
+    ROW(CONTACT_POINT, "contact_point")     \
+    ROW(CONTACT_NORMAL, "contact_normal")   \
+    ROW(CONTACT_IMPULSE, "contact_impulse") \
+    ROW(CONTACT_GAP, "contact_gap")         \
+    ROW(LENGTH, "length")
 #define TALUS_ARRAY_ENUM(number, name) TALUS_ARRAY_##number,
 enum { TALUS_ARRAY_NONE, TALUS_ARRAY_TABLE(TALUS_ARRAY_ENUM) TALUS_ARRAYS };
 
-/* Types of the numbers of an array: integers of 1, 2 or 4 bytes, bfloat16, float. */
-enum { TALUS_TYPE_INTEGER = 1, TALUS_TYPE_BF16, TALUS_TYPE_F32 };
+/* Types of the numbers of an array: integers of 1, 2 or 4 bytes, bfloat16, float, double. */
+enum { TALUS_TYPE_INTEGER = 1, TALUS_TYPE_BF16, TALUS_TYPE_F32, TALUS_TYPE_F64 };
 /* Codings of the byte planes of an array: as they are, or deflated. */
 enum { TALUS_CODING_STORED, TALUS_CODING_ZLIB };
 
@@ -203,6 +217,9 @@ TalusStatus talus_pack_bfloat16(TalusPacker *packer, int name, int components, i
                                 const uint16_t *value);
 TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int tuples,
                               const float *value);
+/* Fails if a value is not finite. */
+TalusStatus talus_pack_doubles(TalusPacker *packer, int name, int components, int tuples,
+                               const double *value);
 
 /* An array inside a payload; `head.tuples` is 0 if it is missing. */
 typedef struct TalusArrayView {
@@ -236,6 +253,8 @@ TalusStatus talus_unpack_bfloat16(TalusUnpacker *unpacker, int name, int compone
                                   uint16_t *value);
 TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int components, int tuples,
                                 float *value);
+TalusStatus talus_unpack_doubles(TalusUnpacker *unpacker, int name, int components, int tuples,
+                                 double *value);
 
 /* Returns the value as bfloat16, the upper 16 bits of a float: rounded to nearest even at bit `drop`, the bits below it
  * zero. Values beyond +-3e38 are clamped, so that the result is finite; NaN stays NaN. */
@@ -251,6 +270,8 @@ enum { TALUS_BFLOAT16_DROPPED_LEAN = 4 }; /* mantissa bits dropped in lean frame
  * and contacts; their values are not set. Zeroes the other members. Free with talus_snapshot_free, also on failure. */
 TalusStatus talus_snapshot_resize(TalusSnapshot *snapshot, unsigned fields, int bodies,
                                   int contacts);
+/* Sets the branch vectors of all contacts from points and positions; 0 to a body that the snapshot lacks. */
+void talus_snapshot_place_branches(TalusSnapshot *snapshot, const TalusPeriod *period);
 
 /* ---- quantised frames: frames_state.c ---- */
 
@@ -425,9 +446,28 @@ TalusStatus talus_frame_encode_part(TalusFrameEncoder *encoder, const TalusFrame
 /* Makes the FRAM chunk behind the parts of a lean frame, all bodies and contacts of which `frame` counts. */
 TalusStatus talus_frame_encode_end(TalusPacker *packer, const TalusFrameHead *frame, double time,
                                    int64_t step, bool key);
+/* Starts a chunk with room for its headers, and ends one: sets its headers and appends the padding. */
+TalusStatus talus_packer_open_chunk(TalusPacker *packer);
+TalusStatus talus_packer_close_chunk(TalusPacker *packer, TalusChunk chunk,
+                                     const TalusFrameHead *frame);
+/* Appends zeros until the payload has at most TALUS_FRAMES_PER_BYTE bodies and contacts per byte; readers refuse more. */
+TalusStatus talus_packer_pad_payload(TalusPacker *packer, int bodies, int contacts);
 /* Exchanges `now` and `before`, so that the frame encoded last is the previous one. Call it once the chunk is in the
  * file. */
 void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
+
+/* ---- exact frames: frames_exact.c ---- */
+
+/* What a snapshot must have for an exact frame: all but chains. */
+enum { TALUS_EXACT_FIELDS = TALUS_SNAPSHOT_ALL & ~(int)TALUS_SNAPSHOT_CHAINS };
+
+/* Makes the EXAC chunk of a snapshot, which has the bits of all its numbers. Fails if the snapshot lacks fields. */
+TalusStatus talus_frame_encode_exact(TalusPacker *packer, const TalusSnapshot *snapshot);
+/* Decodes the payload of an EXAC chunk whose checksum has been verified. Shapes and materials must be among those of the head.
+ * On failure the snapshot is freed. */
+TalusStatus talus_frame_decode_exact(TalusUnpacker *unpacker, const TalusFramesHead *head,
+                                     const TalusChunk *chunk, const unsigned char *payload,
+                                     TalusSnapshot *snapshot);
 
 /* ---- frames in parts: frames_parts.c ---- */
 
@@ -506,7 +546,10 @@ TalusStatus talus_frame_parts_end(const TalusFrameParts *parts, const TalusChunk
 /* Returns the head of the last frame written; NULL before the first frame. */
 const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer);
 
-/* True if the next frame of this world is in parts: lean, with bodies, in a file of a version that has parts. */
+/* True if frames have EXAC chunks. */
+bool talus_frames_writes_exact(const TalusFramesWriter *writer);
+/* True if ranks can write the next frame of this world without one that has all bodies: it is in parts (lean, with bodies, in a
+ * file of a version that has parts) and not exact. */
 bool talus_frames_has_parts(const TalusFramesWriter *writer, const TalusWorld *world);
 /* Appends a frame of a world on several ranks, which all call this; `writer` is NULL on all but rank 0. Each rank makes every size-th part
  * part by part; talus_frames_has_parts must hold. `def`: as for talus_frames_head_of_world. */
@@ -541,6 +584,8 @@ struct TalusFrames {
     uint32_t version;        /* format version of the file */
     TalusFrameInfo *frame;   /* [count], in file order */
     int *frame_head;         /* [count]: index in `head` of each frame's head, -1: none */
+    uint64_t *exact;         /* [count]: offset of each frame's EXAC chunk, 0: none */
+    uint64_t next_exact;     /* the same of the frame that is listed next */
     TalusHeadLocation *head; /* [heads] */
     int count, heads;        /* numbers of listed frames and heads */
     uint64_t end;      /* offset from which the next scan continues: end of the last whole chunk */

@@ -333,6 +333,7 @@ static TalusStatus unpack_chains(TalusFrameDecoder *d, const TalusFramesHead *he
                                             .normal = normal,
                                             .impulse = talus_scale(impulse, normal)};
     }
+    talus_snapshot_place_branches(s, &head->period);
     return TALUS_OK;
 }
 

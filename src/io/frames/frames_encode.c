@@ -408,17 +408,15 @@ static TalusStatus add_arrays(TalusFrameEncoder *e, const TalusFramesHead *head,
     return head->lean ? TALUS_OK : pack_chains(e, head, s, chains);
 }
 
-/* Appends zeros until the payload has at most TALUS_FRAMES_PER_BYTE bodies and chains per byte; readers refuse more. */
-static TalusStatus pad_payload(TalusPacker *packer, int bodies, int chains)
+TalusStatus talus_packer_pad_payload(TalusPacker *packer, int bodies, int contacts)
 {
-    size_t things = (size_t)bodies + (size_t)chains;
+    size_t things = (size_t)bodies + (size_t)contacts;
     size_t threshold = (things + TALUS_FRAMES_PER_BYTE - 1) / TALUS_FRAMES_PER_BYTE;
     size_t size = packer->size - sizeof(TalusChunk);
     return size < threshold ? talus_pack_bytes(packer, NULL, threshold - size) : TALUS_OK;
 }
 
-/* Sets the chunk's headers, whose room is at the beginning, and appends the padding. */
-static TalusStatus close_chunk(TalusPacker *p, TalusChunk chunk, const TalusFrameHead *frame)
+TalusStatus talus_packer_close_chunk(TalusPacker *p, TalusChunk chunk, const TalusFrameHead *frame)
 {
     memcpy(p->bytes + sizeof chunk, frame, sizeof *frame);
     chunk.magic = TALUS_CHUNK_MAGIC;
@@ -428,8 +426,7 @@ static TalusStatus close_chunk(TalusPacker *p, TalusChunk chunk, const TalusFram
     return talus_pack_bytes(p, NULL, -p->size & 7);
 }
 
-/* Starts a chunk with room for its headers. */
-static TalusStatus open_chunk(TalusPacker *p)
+TalusStatus talus_packer_open_chunk(TalusPacker *p)
 {
     p->size = 0;
     p->arrays = 0;
@@ -444,13 +441,13 @@ static TalusStatus encode(TalusFrameEncoder *e, const TalusFramesHead *head, con
     TalusPacker *p = &e->packer;
     int chains = 0;
     TALUS_TRY(quantise_snapshot(e, head, s, key));
-    TALUS_TRY(open_chunk(p));
+    TALUS_TRY(talus_packer_open_chunk(p));
     TALUS_TRY(add_arrays(e, head, s, *key, &chains));
     TALUS_TRY(talus_packer_append_arrays(p));
-    TALUS_TRY(pad_payload(p, s->body_count, chains));
+    TALUS_TRY(talus_packer_pad_payload(p, s->body_count, chains));
     frame->bodies = (uint32_t)s->body_count;
     frame->arrays = p->arrays;
-    return close_chunk(
+    return talus_packer_close_chunk(
         p,
         (TalusChunk){
             .kind = kind, .time = s->time, .step = s->step, .flags = *key ? TALUS_CHUNK_KEY : 0},
@@ -478,11 +475,11 @@ TalusStatus talus_frame_encode_part(TalusFrameEncoder *e, const TalusFramesHead 
 TalusStatus talus_frame_encode_end(TalusPacker *p, const TalusFrameHead *frame, double time,
                                    int64_t step, bool key)
 {
-    TALUS_TRY(open_chunk(p));
-    return close_chunk(p,
-                       (TalusChunk){.kind = TALUS_CHUNK_FRAME,
-                                    .time = time,
-                                    .step = step,
-                                    .flags = key ? TALUS_CHUNK_KEY : 0},
-                       frame);
+    TALUS_TRY(talus_packer_open_chunk(p));
+    return talus_packer_close_chunk(p,
+                                    (TalusChunk){.kind = TALUS_CHUNK_FRAME,
+                                                 .time = time,
+                                                 .step = step,
+                                                 .flags = key ? TALUS_CHUNK_KEY : 0},
+                                    frame);
 }

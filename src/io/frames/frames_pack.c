@@ -300,3 +300,28 @@ TalusStatus talus_pack_floats(TalusPacker *packer, int name, int components, int
     memcpy(packer->code, value, count * sizeof *value);
     return add_packed(packer, make_array_head(name, TALUS_TYPE_F32, components, tuples, 4), false);
 }
+
+/* The planes of a double are those of its lower half, then those of its upper half. */
+TalusStatus talus_pack_doubles(TalusPacker *packer, int name, int components, int tuples,
+                               const double *value)
+{
+    const size_t count = (size_t)components * (size_t)tuples;
+    if (tuples == 0)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_GROW(packer->code, 2 * count, 0, "frame"));
+    for (size_t i = 0; i < count; i++) {
+        uint64_t bits;
+        memcpy(&bits, &value[i], sizeof bits);
+        packer->code[2 * i] = (uint32_t)bits;
+        packer->code[2 * i + 1] = (uint32_t)(bits >> 32);
+        if (!isfinite(value[i])) /* readers would refuse the frame */
+            return talus_fail(TALUS_ERR_NUMERIC, "frames: a value of %s is not finite",
+                              talus_array_name(name));
+    }
+    TALUS_TRY(add_packed(packer, make_array_head(name, TALUS_TYPE_F64, 2 * components, tuples, 4),
+                         false));
+    TalusArrayHead *head = &packer->packed[packer->packed_count - 1].head;
+    head->components = (uint8_t)components;
+    head->width = 8;
+    return TALUS_OK;
+}

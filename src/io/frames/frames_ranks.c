@@ -52,7 +52,7 @@ typedef struct RankFrame {
 bool talus_frames_has_parts(const TalusFramesWriter *writer, const TalusWorld *world)
 {
     const int64_t bodies = talus_world_body_count(world);
-    return writer->version >= TALUS_FRAMES_PARTS_SINCE && bodies > 0 &&
+    return writer->version >= TALUS_FRAMES_PARTS_SINCE && bodies > 0 && !writer->exact &&
            talus_writer_is_lean(writer, bodies, false);
 }
 

@@ -59,7 +59,8 @@ void talus_frames_close(TalusFrames *frames)
         return;
     if (frames->fd >= 0)
         close(frames->fd);
-    TALUS_RELEASE(frames->path, frames->frame, frames->frame_head, frames->head, frames->payload);
+    TALUS_RELEASE(frames->path, frames->frame, frames->frame_head, frames->exact, frames->head,
+                  frames->payload);
     talus_frames_head_clear(&frames->loaded);
     talus_frame_decoder_clear(&frames->decoder);
     talus_frame_state_clear(&frames->state[0]);
@@ -335,11 +336,23 @@ TalusStatus talus_frames_decode(TalusFrames *f, int index, TalusSnapshot *snapsh
     return locate_frame(f, index, decode_next(f, index, snapshot));
 }
 
+/* Reads the EXAC chunk of a frame, which has one. */
+static TalusStatus read_exact_chunk(TalusFrames *f, int index, TalusChunk *chunk)
+{
+    const TalusFrameInfo *info = &f->frame[index];
+    TALUS_TRY(talus_frames_read_chunk(f, f->exact[index], TALUS_CHUNK_EXACT, chunk));
+    if (chunk->time != info->time || chunk->step != info->step)
+        return talus_fail(TALUS_ERR_FORMAT, "its exact data are of another frame");
+    return TALUS_OK;
+}
+
 /* Reads the chunks of a frame. */
 static TalusStatus verify_chunks(TalusFrames *f, int index)
 {
     const TalusFrameInfo info = f->frame[index];
     TalusChunk chunk;
+    if (f->exact[index])
+        TALUS_TRY(read_exact_chunk(f, index, &chunk));
     for (uint64_t at = info.offset; at < info.offset + info.size; at += talus_chunk_bytes(&chunk))
         TALUS_TRY(talus_frames_read_frame_chunk(f, at, &chunk));
     return TALUS_OK;
@@ -358,6 +371,31 @@ TalusStatus talus_frames_verify(TalusFrames *f, int index)
 TalusStatus talus_frames_read(TalusFrames *frames, int index, TalusSnapshot *snapshot)
 {
     return talus_frames_decode(frames, index, snapshot);
+}
+
+bool talus_frames_exact(const TalusFrames *frames, int index)
+{
+    return index >= 0 && index < frames->count && frames->exact[index] != 0;
+}
+
+static TalusStatus read_exact(TalusFrames *f, int index, TalusSnapshot *snapshot)
+{
+    TalusChunk chunk;
+    TALUS_TRY(talus_frames_load_head(f, index));
+    TALUS_TRY(read_exact_chunk(f, index, &chunk));
+    return talus_frame_decode_exact(&f->decoder.unpacker, &f->loaded.head, &chunk, f->payload,
+                                    snapshot);
+}
+
+TalusStatus talus_frames_read_exact(TalusFrames *frames, int index, TalusSnapshot *snapshot)
+{
+    TALUS_TRY(check_index(frames, index));
+    if (!frames->exact[index])
+        return talus_fail_file(frames->path, TALUS_ERR_UNSUPPORTED,
+                               "frame %d has rounded numbers alone; exact ones are written by "
+                               "talus run --frames exact",
+                               index);
+    return locate_frame(frames, index, read_exact(frames, index, snapshot));
 }
 
 TalusStatus talus_frames_load_share(const char *path, int count, int rank, int size,

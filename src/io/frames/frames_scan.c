@@ -87,7 +87,7 @@ void talus_frames_forget(TalusFrames *f)
     f->count = f->heads = 0;
     f->end = sizeof(TalusFileHead);
     f->complete = false;
-    f->torn = 0;
+    f->torn = f->next_exact = 0;
     f->loaded_head = f->decoded = -1;
 }
 
@@ -97,6 +97,7 @@ static TalusStatus append_frame_info(TalusFrames *f, const TalusIndexRow *row)
     size_t n = (size_t)f->count;
     TALUS_TRY(TALUS_GROW(f->frame, n + 1, n, "frames"));
     TALUS_TRY(TALUS_GROW(f->frame_head, n + 1, n, "frames"));
+    TALUS_TRY(TALUS_GROW(f->exact, n + 1, n, "frames"));
     f->frame[n] = (TalusFrameInfo){.time = row->time,
                                    .step = row->step,
                                    .offset = row->offset,
@@ -104,6 +105,8 @@ static TalusStatus append_frame_info(TalusFrames *f, const TalusIndexRow *row)
                                    .bodies = row->bodies,
                                    .key = row->flags & TALUS_CHUNK_KEY};
     f->frame_head[n] = f->heads - 1;
+    f->exact[n] = f->next_exact;
+    f->next_exact = 0;
     f->count++;
     return TALUS_OK;
 }
@@ -133,14 +136,16 @@ static TalusStatus peek_chunk(const TalusFrames *f, uint64_t offset, uint64_t li
     return TALUS_OK;
 }
 
-/* Adds a HEAD chunk to the list of heads, a frame to the list of frames; ignores chunks of other kinds. The frame's parts, if
- * it has any, begin at `first`. */
+/* Adds a HEAD chunk to the list of heads, a frame to the list of frames; an EXAC chunk is of the frame behind it; ignores chunks
+ * of other kinds. The frame's parts, if it has any, begin at `first`. */
 static TalusStatus list_chunk(TalusFrames *f, uint64_t first, uint64_t offset,
                               const TalusChunk *chunk)
 {
     uint64_t size = talus_chunk_bytes(chunk);
     if (chunk->kind == TALUS_CHUNK_HEAD)
         return append_head_location(f, offset, size);
+    if (chunk->kind == TALUS_CHUNK_EXACT)
+        f->next_exact = offset;
     if (chunk->kind != TALUS_CHUNK_FRAME)
         return TALUS_OK;
     TalusFrameHead frame = {0};
@@ -282,6 +287,7 @@ static TalusStatus drop_torn_frame(TalusFrames *f)
         talus_log(TALUS_LOG_WARNING, "frames.damaged", "%s: the last frame is left out: %s",
                   f->path, talus_error());
     f->count--;
+    f->next_exact = f->exact[f->count];
     f->warned = f->torn = f->end = offset;
     return TALUS_OK;
 }

@@ -35,8 +35,10 @@ static TalusStatus check_array_head(const TalusArrayHead *a)
     const char *name = talus_array_name(a->name);
     bool integer = a->type == TALUS_TYPE_INTEGER;
     bool width = integer ? a->width == 1 || a->width == 2 || a->width == 4
-                         : a->width == (a->type == TALUS_TYPE_BF16 ? 2 : 4);
-    if (a->type < TALUS_TYPE_INTEGER || a->type > TALUS_TYPE_F32 || !width)
+                         : a->width == (a->type == TALUS_TYPE_BF16  ? 2
+                                        : a->type == TALUS_TYPE_F64 ? 8
+                                                                    : 4);
+    if (a->type < TALUS_TYPE_INTEGER || a->type > TALUS_TYPE_F64 || !width)
         return talus_fail_key(name, TALUS_ERR_FORMAT, "type %d with %d bytes to a value", a->type,
                               a->width);
     if (a->prediction > (integer ? TALUS_PREDICT_BODY : TALUS_PREDICT_NONE))
@@ -123,8 +125,8 @@ static TalusStatus check_expected(const TalusArrayHead *head, int name, int type
     return TALUS_OK;
 }
 
-/* Inflates an array and joins its byte planes into u->code. Fails if its type, components or tuples are not those
- * expected. With `tuples` 0 leaves u->code unchanged. */
+/* Inflates an array and joins its byte planes into u->code, of a double into two codes, the lower half first. Fails if its
+ * type, components or tuples are not those expected. With `tuples` 0 leaves u->code unchanged. */
 static TalusStatus unpack_codes(TalusUnpacker *u, int name, int type, int components, int tuples)
 {
     const TalusArrayView *view = &u->array[name];
@@ -132,7 +134,9 @@ static TalusStatus unpack_codes(TalusUnpacker *u, int name, int type, int compon
     TALUS_TRY(check_expected(a, name, type, components, tuples));
     if (tuples == 0)
         return TALUS_OK;
-    size_t n = a->tuples, width = a->components, size = n * width * a->width;
+    const int halves = a->type == TALUS_TYPE_F64 ? 2 : 1, bytes = a->width / halves;
+    size_t n = a->tuples, width = (size_t)a->components * (size_t)halves,
+           size = n * width * (size_t)bytes;
     const unsigned char *plane = view->data;
     if (a->coding == TALUS_CODING_ZLIB) {
         TALUS_TRY(TALUS_GROW(u->plane, size, 0, "frame"));
@@ -143,7 +147,7 @@ static TalusStatus unpack_codes(TalusUnpacker *u, int name, int type, int compon
     TALUS_TRY(TALUS_GROW(u->code, n * width, 0, "frame"));
     memset(u->code, 0, n * width * sizeof *u->code);
     for (size_t c = 0; c < width; c++)
-        for (int byte = 0; byte < a->width; byte++, plane += n)
+        for (int byte = 0; byte < bytes; byte++, plane += n)
             for (size_t i = 0; i < n; i++)
                 u->code[i * width + c] |= (uint32_t)plane[i] << 8 * byte;
     return TALUS_OK;
@@ -193,6 +197,20 @@ TalusStatus talus_unpack_floats(TalusUnpacker *unpacker, int name, int component
     TALUS_TRY(unpack_codes(unpacker, name, TALUS_TYPE_F32, components, tuples));
     for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++) {
         memcpy(&value[i], &unpacker->code[i], sizeof *value);
+        if (!isfinite(value[i]))
+            return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
+                                  "a value is not finite");
+    }
+    return TALUS_OK;
+}
+
+TalusStatus talus_unpack_doubles(TalusUnpacker *unpacker, int name, int components, int tuples,
+                                 double *value)
+{
+    TALUS_TRY(unpack_codes(unpacker, name, TALUS_TYPE_F64, components, tuples));
+    for (size_t i = 0; i < (size_t)components * (size_t)tuples; i++) {
+        const uint64_t bits = unpacker->code[2 * i] | (uint64_t)unpacker->code[2 * i + 1] << 32;
+        memcpy(&value[i], &bits, sizeof *value);
         if (!isfinite(value[i]))
             return talus_fail_key(talus_array_name(name), TALUS_ERR_FORMAT,
                                   "a value is not finite");

@@ -59,6 +59,7 @@ static TalusStatus set_title_and_detail(TalusFramesWriter *w, const TalusFramesD
 {
     TALUS_TRY(set_title_and_scene(w, def ? def->title : NULL, def ? def->scene : NULL));
     w->detail = def ? def->detail : TALUS_DETAIL_AUTO;
+    w->exact = def && def->exact;
     if ((unsigned)w->detail > TALUS_DETAIL_LEAN)
         return talus_reject("frames: detail %d; expected auto (0), full (1) or "
                             "lean (2)",
@@ -134,6 +135,7 @@ static TalusStatus continue_after(TalusFramesWriter *w, TalusFrames *old, int la
     TALUS_TRY(talus_frames_load_head(old, last < 0 ? 0 : last));
     TALUS_TRY(set_title_and_scene(w, head->title, head->scene));
     w->detail = head->lean ? TALUS_DETAIL_LEAN : TALUS_DETAIL_FULL;
+    w->exact = talus_frames_exact(old, last < 0 ? 0 : last);
     if (last < 0)
         return write_file_head(w);
     TALUS_TRY(talus_frames_head_copy(head, &w->head));
@@ -346,12 +348,21 @@ TalusStatus talus_writer_index(TalusFramesWriter *w, uint64_t first, double time
     return add_index_row(w, &row);
 }
 
+/* Appends the EXAC chunk of the frame, whose own chunks follow. */
+static TalusStatus append_exact(TalusFramesWriter *w, const TalusSnapshot *s)
+{
+    TALUS_TRY(talus_frame_encode_exact(&w->encoder.packer, s));
+    return append_chunk(w);
+}
+
 /* Appends the head `fresh` (NULL: none) and the frame. */
 static TalusStatus append_frame(TalusFramesWriter *w, const TalusFramesHead *fresh,
                                 const TalusSnapshot *s, bool in_parts, bool key)
 {
     if (fresh)
         TALUS_TRY(talus_writer_append_head(w, fresh));
+    if (w->exact)
+        TALUS_TRY(append_exact(w, s));
     const uint64_t first = w->file.size;
     TALUS_TRY(append_chunks(w, fresh ? fresh : &w->head.head, s, in_parts, &key));
     return talus_writer_index(w, first, s->time, s->step, s->body_count, key);
@@ -473,7 +484,8 @@ TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world)
 {
     TalusHeadStore head = {0};
     bool lean = talus_writer_is_lean(writer, talus_world_body_count(world), false);
-    TALUS_TRY(talus_snapshot_take(&writer->snapshot, world, talus_frame_fields(lean)));
+    TALUS_TRY(talus_snapshot_take(&writer->snapshot, world,
+                                  writer->exact ? TALUS_EXACT_FIELDS : talus_frame_fields(lean)));
     TALUS_TRY(talus_frames_head_of_world(world, NULL, NULL, &head));
     writer->encoder.packer.pool = world->pool;
     TalusStatus status = talus_frames_add_snapshot(writer, &head.head, &writer->snapshot);
@@ -490,6 +502,11 @@ TalusStatus talus_frames_sync(const TalusFramesWriter *writer)
 TalusStatus talus_frames_check(const TalusFramesWriter *writer)
 {
     return talus_growing_check(&writer->file);
+}
+
+bool talus_frames_writes_exact(const TalusFramesWriter *writer)
+{
+    return writer->exact;
 }
 
 const TalusFramesHead *talus_frames_writer_head(const TalusFramesWriter *writer)

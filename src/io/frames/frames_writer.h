@@ -13,6 +13,7 @@ struct TalusFramesWriter {
     TalusHeadStore named; /* has title and scene only; unless "", they replace those of new heads */
     TalusHeadStore head;  /* last head written */
     bool has_head, warned_clamped;
+    bool exact;           /* frames have EXAC chunks */
     TalusIndexRow *frame; /* [frames], rows of the index */
     int frames;
     bool in_parts; /* the last frame is */

@@ -287,6 +287,20 @@ TalusStatus talus_checkpoint_read(const char *path, int threads, const char *bac
     return talus_checkpoint_read_part(path, NULL, threads, backend, world, note);
 }
 
+double talus_checkpoint_time_before(const char *path, double time)
+{
+    double found = NAN;
+    TalusDir dir;
+    if (open_dir(path, &dir) != TALUS_OK)
+        return NAN;
+    const Pair pair = find_pair(&dir);
+    for (int i = 0; i < 2; i++)
+        if (pair.sequence[i] > 0 && pair.time[i] <= time * (1.0 + 1e-9))
+            found = fmax(found, pair.time[i]); /* of NAN and a number: the number */
+    talus_dir_close(&dir);
+    return found;
+}
+
 /* Opens the newer file or, if its header fails a check, the older one. */
 static TalusStatus open_newest_header(const TalusDir *dir, TalusCheckpointFile *file)
 {

@@ -34,6 +34,8 @@ TalusStatus talus_checkpoint_write_in(const TalusDir *dir, const TalusWorld *wor
  * call this together. */
 TalusStatus talus_checkpoint_read_before(const char *dir, double time, const TalusLoadDef *load,
                                          TalusWorld **world);
+/* Returns the time of the newest checkpoint at or before `time` with a sound header, NAN: there is none. */
+double talus_checkpoint_time_before(const char *dir, double time);
 /* Reads the note of the newest file with a sound header, without a check of the rest; NULL if there is none, which
  * talus_checkpoint_read_part would report. All ranks of `comm`, which may be NULL, call this together. */
 TalusStatus talus_checkpoint_read_note(const char *dir, TalusComm *comm, char **note);

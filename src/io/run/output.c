@@ -150,15 +150,31 @@ static TalusStatus open_frames_file(TalusOutput *output, const TalusOutputDef *d
                : talus_frames_create_in(dir, FRAMES_NAME, &output->about, &output->frames);
 }
 
+static bool is_exact(const char *kind)
+{
+    return strcmp(kind, TALUS_FRAMES_EXACT) == 0;
+}
+
+static bool asks_for_exact(const TalusOutputDef *def)
+{
+    for (int i = 0; i < def->kind_count; i++)
+        if (is_exact(def->kinds[i]))
+            return true;
+    return false;
+}
+
 /* Opens the writers of all requested formats and collects the fields that they need. */
 static TalusStatus open_formats(TalusOutput *output, const TalusOutputDef *def)
 {
     TALUS_TRY(TALUS_ALLOC(output->format, (size_t)def->kind_count, "writers of frames"));
-    for (; output->format_count < def->kind_count; output->format_count++) {
+    for (int i = 0; i < def->kind_count; i++) {
         TalusFormatWriter **writer = &output->format[output->format_count];
-        TALUS_TRY(talus_format_open_in(def->kinds[output->format_count], &output->dir, def->resume,
-                                       def->time, writer));
+        if (is_exact(def->kinds[i]))
+            continue;
+        TALUS_TRY(
+            talus_format_open_in(def->kinds[i], &output->dir, def->resume, def->time, writer));
         output->fields |= talus_format_fields(*writer);
+        output->format_count++;
     }
     return TALUS_OK;
 }
@@ -189,7 +205,8 @@ static TalusStatus open_all(TalusOutput *output, const char *path, const TalusOu
 {
     TALUS_TRY(talus_copy_text(def->title, "title", &output->title));
     TALUS_TRY(talus_copy_text(def->scene, "title", &output->scene));
-    output->about = (TalusFramesDef){.title = output->title, .scene = output->scene};
+    output->about = (TalusFramesDef){
+        .title = output->title, .scene = output->scene, .exact = asks_for_exact(def)};
     TALUS_TRY(open_dir(output, path));
     TALUS_TRY(def->resume ? compare_with_checkpoint(output, def) : remove_old_run(&output->dir));
     if (def->resume) /* the profile is of the earlier part alone */
@@ -332,6 +349,8 @@ static unsigned frames_file_fields(const TalusOutput *output, const TalusWorld *
 {
     const TalusFramesHead *head = talus_frames_writer_head(output->frames);
     bool lean = head ? head->lean : talus_world_body_count(world) > TALUS_LEAN_ABOVE;
+    if (talus_frames_writes_exact(output->frames))
+        return TALUS_EXACT_FIELDS;
     return talus_frame_fields(lean);
 }
 

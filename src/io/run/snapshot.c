@@ -159,6 +159,7 @@ static TalusStatus take_parts(TalusSnapshot *s, const TalusWorld *world, unsigne
 static void finish_snapshot(TalusSnapshot *s, const TalusWorld *world)
 {
     place_contacts(s);
+    talus_snapshot_place_branches(s, &world->def.period);
     s->time = talus_world_time(world);
     s->step = talus_world_steps(world);
 }

@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "io/frames/frames.h"
 #include "io/run/snapshot.h"
+#include "world/contacts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -169,4 +170,15 @@ int talus_snapshot_find(const TalusSnapshot *s, uint64_t number)
     const TalusBodyId *at =
         bsearch(&number, s->id, (size_t)s->body_count, sizeof *s->id, compare_numbers);
     return at ? (int)(at - s->id) : -1;
+}
+
+void talus_snapshot_place_branches(TalusSnapshot *s, const TalusPeriod *period)
+{
+    const TalusVec3 none = {0.0, 0.0, 0.0};
+    for (int i = 0; i < s->contact_count; i++) {
+        TalusContactState *c = &s->contact[i];
+        const int a = s->contact_a[i], b = s->contact_b[i];
+        c->branch_a = a < 0 ? none : talus_branch(period, s->position[a], c->point);
+        c->branch_b = b < 0 ? none : talus_branch(period, s->position[b], c->point);
+    }
 }

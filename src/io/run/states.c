@@ -180,17 +180,31 @@ static TalusStatus check_numbers(const TalusStates *s, const TalusFramesHead *he
     return TALUS_OK;
 }
 
+bool talus_states_exact(const TalusStates *s, int index)
+{
+    return s->source != TALUS_STATES_FRAMES || talus_frames_exact(s->frames, index);
+}
+
+/* Reads a frame of frames.talus, as exactly as it is there. */
+static TalusStatus read_stored(TalusStates *s, int index)
+{
+    if (talus_frames_exact(s->frames, index))
+        return talus_frames_read_exact(s->frames, index, &s->snapshot);
+    TALUS_TRY(talus_frames_read(s->frames, index, &s->snapshot));
+    return find_masses(s);
+}
+
 static TalusStatus read_frame(TalusStates *s, int index, const TalusFramesHead **head)
 {
     const int frame = s->tables ? talus_frames_at(s->frames, talus_states_time(s, index)) : index;
-    if (s->tables)
-        TALUS_TRY(talus_csv_frames_read(s->tables, index, &s->snapshot));
-    else
-        TALUS_TRY(talus_frames_read(s->frames, index, &s->snapshot));
+    TALUS_TRY(s->tables ? talus_csv_frames_read(s->tables, index, &s->snapshot)
+                        : read_stored(s, index));
     *head = talus_frames_head(s->frames, frame);
     if (!*head)
         return talus_error_record()->code;
-    return s->tables ? check_numbers(s, *head) : find_masses(s);
+    if (s->tables)
+        talus_snapshot_place_branches(&s->snapshot, &(*head)->period);
+    return s->tables ? check_numbers(s, *head) : TALUS_OK;
 }
 
 TalusStatus talus_states_read(TalusStates *s, int index, const TalusSnapshot **snapshot,

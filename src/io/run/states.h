@@ -2,8 +2,9 @@
  *
  *     checkpoint  one state, exact, with all contacts
  *     tables      frames of --frames csv: exact, with all contacts
- *     frames      frames.talus: positions on a grid, velocities to 8 bits, no spins, contacts above the mean force alone;
- *                 masses are those of the checkpoint or, of bodies that it lacks, unknown (NAN) */
+ *     frames      frames.talus, of a run with --frames exact: exact, with all contacts; else positions on a grid, velocities to
+ *                 8 bits, no spins, contacts above the mean force alone, and masses those of the checkpoint or, of bodies that it
+ *                 lacks, unknown (NAN) */
 #ifndef TALUS_IO_RUN_STATES_H
 #define TALUS_IO_RUN_STATES_H
 
@@ -28,6 +29,8 @@ void talus_states_close(TalusStates *states);
 bool talus_states_exist(const char *dir, TalusStateSource source);
 int talus_states_count(const TalusStates *states);
 double talus_states_time(const TalusStates *states, int index);
+/* True if a state has all numbers bit by bit, and all contacts. */
+bool talus_states_exact(const TalusStates *states, int index);
 /* True if bodies may sleep in this run, by its checkpoint: contacts between sleeping bodies are in no state. */
 bool talus_states_may_sleep(const TalusStates *states);
 /* Sets *snapshot and *head, which `states` owns, until the next call. */

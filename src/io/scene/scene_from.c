@@ -1,11 +1,13 @@
 /* io/scene/scene_from.c - the bodies of an earlier run as the start of a scene.
  *
- * They come from a checkpoint of the run, with their contacts' impulses (world/save/start.c). All settings are the scene's, and
- * so are materials that have the same name in both. */
+ * They come from a checkpoint of the run, with their contacts' impulses (world/save/start.c), or, if an exact frame is nearer to
+ * the time that the scene asks for, from that frame, without impulses (io/run/exact_start.c). All settings are the scene's, and so
+ * are materials that have the same name in both. */
 #include "io/scene/scene_from.h"
 
 #include "base/memory.h"
 #include "io/run/checkpoint.h"
+#include "io/run/exact_start.h"
 #include "world/material.h"
 #include "world/state.h"
 
@@ -55,12 +57,37 @@ static TalusStatus remove_fixed(TalusWorld *world)
     return status;
 }
 
+/* Sets *from_frame to whether the run has an exact frame at or before `time` that is later than its checkpoints up to then. With
+ * `time` infinite, a checkpoint is taken if there is one. */
+static TalusStatus choose_frame(const char *dir, double time, TalusComm *comm, bool *from_frame)
+{
+    double frame = NAN;
+    const bool asks = talus_comm_rank(comm) == 0;
+    const TalusStatus status = asks ? talus_exact_find(dir, time, &frame) : TALUS_OK;
+    const double checkpoint = asks ? talus_checkpoint_time_before(dir, time) : NAN;
+    const bool later = isfinite(time) && frame > checkpoint * (1.0 + 1e-9);
+    const bool alone = !isnan(frame) && isnan(checkpoint);
+    TALUS_TRY(talus_comm_agree(comm, status));
+    *from_frame = talus_comm_any(comm, later || alone);
+    return TALUS_OK;
+}
+
+/* Loads the world of the run's state at `time`. */
+static TalusStatus load_state(const char *dir, double time, const TalusWorldDef *def,
+                              TalusWorld **world)
+{
+    const TalusLoadDef load = {.start = def, .comm = def->comm};
+    bool from_frame;
+    TALUS_TRY(choose_frame(dir, time, def->comm, &from_frame));
+    return from_frame ? talus_exact_start(dir, time, def, world)
+                      : talus_checkpoint_read_before(dir, time, &load, world);
+}
+
 TalusStatus talus_scene_load_from(const TalusScene *scene, const TalusWorldDef *def,
                                   TalusWorld **world)
 {
     const SceneFrom *from = scene->from;
     const TalusJson *json = talus_json_get_or_self(from->json, "run");
-    const TalusLoadDef load = {.start = def, .comm = def->comm};
     double time = INFINITY;
     char *dir;
     *world = NULL;
@@ -68,8 +95,7 @@ TalusStatus talus_scene_load_from(const TalusScene *scene, const TalusWorldDef *
     if (talus_json_get(from->json, "time"))
         time = from->time;
     cut_time(dir, &time);
-    TalusStatus status =
-        talus_json_error_at(json, talus_checkpoint_read_before(dir, time, &load, world));
+    TalusStatus status = talus_json_error_at(json, load_state(dir, time, def, world));
     talus_release(dir);
     if (status == TALUS_OK && !from->fixed)
         status = remove_fixed(*world);

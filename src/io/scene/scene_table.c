@@ -489,7 +489,7 @@ OBJECT(copies, "copies", .shorthand = "count");
 static const SceneField from_fields[] = {
     {"run", &text, AT(run), .required = true,
      .help =
-         "directory of the run, beside the scene; DIR@TIME: its newest checkpoint at or before that time"},
+         "directory of the run, beside the scene; DIR@TIME: its newest checkpoint or exact frame at or before that time"},
     {"time", &not_negative, AT(time),
      .help = "s, the same as @TIME; default the newest checkpoint"},
     {"fixed", &flag, AT(fixed), .preset = "true",

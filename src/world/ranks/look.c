@@ -99,15 +99,17 @@ static TalusStatus pack_waiting(TalusWorld *world, TalusSharedContact **out, int
         if (a < 0)
             continue;
         const TalusVec3 arm = c->run == 2 ? c->arms.a : talus_scale(b->radius[a], c->normal);
+        const TalusVec3 point = talus_madd(talus_add(b->position[a], arm), 0.5 * c->gap, c->normal);
         TalusSharedContact *shared = &(*out)[(*count)++];
         memset(shared, 0, sizeof *shared); /* padding, too: it is sent */
         shared->state = (TalusContactState){
             .a = {c->a},
             .b = {c->b},
-            .point = talus_madd(talus_add(b->position[a], arm), 0.5 * c->gap, c->normal),
+            .point = point,
             .normal = c->normal,
             .impulse = c->impulse,
-            .gap = c->gap};
+            .gap = c->gap,
+            .branch_a = talus_branch(&world->def.period, b->position[a], point)};
         shared->impulse = talus_dot(c->impulse, c->normal);
         shared->run = c->run;
         shared->at = (int32_t)i;
