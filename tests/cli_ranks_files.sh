@@ -41,6 +41,7 @@ cat >stream.json <<'END'
     ],
     "emitters": [{"lo": [-0.5, -0.5, 1.3], "hi": [0.5, 0.5, 1.7], "rate": 3000, "count": 700,
                   "radius": {"min": 0.02, "max": 0.04}, "density": 2000, "velocity": [0, 0, -3]}],
+    "probes": [{"name": "disc", "plane": {"at": [0, 0, 0.4], "normal": [0, 0, -1], "radius": 0.4}}],
     "sinks": [{"below": 0}]
 }
 END
@@ -96,7 +97,7 @@ table() {
 same() {
     cmp "$1/frames.talus" "$2/frames.talus" || fail "$1: other frames"
     cmp "$1.txt" "$2.txt" || fail "$1: other final positions"
-    for file in steps.csv probes.csv joints.csv; do
+    for file in steps.csv probes.csv flows.csv joints.csv; do
         [ -e "$2/$file" ] || [ -e "$1/$file" ] || continue
         table "$1/$file" >a.csv
         table "$2/$file" | cmp a.csv - || fail "$1: other $file"
@@ -125,6 +126,8 @@ compare cohesion "$SCENES/cohesive-column.json" --set bodies=400 --until 0.01 --
 
 # The worlds are what they are meant to be.
 [ "$(sed -n '$p' stream-1/steps.csv | cut -d, -f3)" -lt 1300 ] || fail "no sink has taken bodies"
+[ "$(awk -F, '$3 ~ /disc/ { n = $7 } END { print n }' stream-1/flows.csv)" -gt 50 ] || fail "nothing crosses the disc"
+awk -F, 'NR > 1 { mass[$3] += $6; if (mass[$3] != $8) exit 1 }' stream-1/flows.csv || fail "totals are not the sums of the steps"
 asleep() { cut -d, -f43 "$1" | sort -n | tail -n 1; }
 [ "$(asleep sleep-1/steps.csv)" -gt 300 ] || fail "bodies do not fall asleep"
 [ "$(sed -n '$p' sleep-1/steps.csv | cut -d, -f43)" -lt "$(asleep sleep-1/steps.csv)" ] || fail "bodies do not wake"

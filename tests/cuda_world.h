@@ -90,7 +90,8 @@ static inline void compare_probes(const TalusWorld *host, const TalusWorld *cuda
         CHECK(distance(p.torque, q.torque) <= accuracy * force * 1.0);
         CHECK(distance(p.momentum, q.momentum) <= accuracy * speed * fmax(p.mass, 1.0));
         CHECK_INT(p.bodies, q.bodies);
-        CHECK(fabs(p.mass - q.mass) <= 1e-12 * p.mass);
+        CHECK(fabs(p.mass - q.mass) <= 1e-12 * fabs(p.mass));
+        CHECK_INT(p.total_bodies, q.total_bodies);
     }
 }
 

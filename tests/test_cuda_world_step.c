@@ -12,7 +12,7 @@ static TalusWorld *on(const char *backend, TalusWorld *(*make)(void))
     return world;
 }
 
-/* Emitter, delayed batch, sink and probes of bodies, walls and regions. */
+/* Emitter, delayed batch, sink and probes of bodies, walls, regions and a plane. */
 static TalusWorld *make_busy(void)
 {
     TalusWorld *world = make_full(1);
@@ -23,6 +23,9 @@ static TalusWorld *make_busy(void)
     TalusProbeDef moving = {.name = "moving", .kind = TALUS_PROBE_BODY, .body = {21}};
     CHECK_OK(talus_world_add_probe(world, &region, NULL));
     CHECK_OK(talus_world_add_probe(world, &moving, NULL));
+    TalusProbeDef plane = {
+        .name = "plane", .kind = TALUS_PROBE_PLANE, .at = {0, 0, 0.35}, .normal = {0, 0.1, -1}};
+    CHECK_OK(talus_world_add_probe(world, &plane, NULL));
     make_tight(world);
     return world;
 }

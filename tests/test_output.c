@@ -56,6 +56,10 @@ static TalusWorld *make_world(void)
     CHECK_OK(talus_world_add_bodies(world, &batch, NULL));
     TalusProbeDef probe = {.name = "floor", .kind = TALUS_PROBE_BODY, .body = floor};
     CHECK_OK(talus_world_add_probe(world, &probe, NULL));
+    TalusProbeDef plane_probe = {
+        .name = "plane", .kind = TALUS_PROBE_PLANE, .at = {0, 0, 0.28}, .normal = {0, 0, -1}};
+    CHECK_OK(talus_world_add_probe(world, &plane_probe, NULL));
+    CHECK_OK(talus_world_add_named_sink(world, "\"bin\"", 2, 0.2));
     return world;
 }
 
@@ -268,6 +272,7 @@ TEST(resumed_files_equal_uninterrupted)
     }
     check_same_table("whole/steps.csv", "parts/deeper/steps.csv", true);
     check_same_table("whole/probes.csv", "parts/deeper/probes.csv", false);
+    check_same_table("whole/flows.csv", "parts/deeper/flows.csv", false);
 }
 
 TEST(new_run_replaces_the_old_one)

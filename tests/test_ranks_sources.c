@@ -46,10 +46,10 @@ static TalusStatus add_late(TalusWorld *world, double time)
     return status == TALUS_OK ? talus_world_add_bodies_at(world, time, &batch) : status;
 }
 
-/* Adds probes of the table, of a region above it and of one that lies half beside it. */
+/* Adds probes of the table, of a region above it, of one that lies half beside it, and of a disc above the table. */
 static TalusStatus add_probes(TalusWorld *world, TalusBodyId table)
 {
-    const TalusProbeDef def[3] = {
+    const TalusProbeDef def[4] = {
         {.name = "table", .kind = TALUS_PROBE_BODY, .body = table},
         {.name = "above",
          .kind = TALUS_PROBE_REGION,
@@ -59,9 +59,14 @@ static TalusStatus add_probes(TalusWorld *world, TalusBodyId table)
          .kind = TALUS_PROBE_REGION,
          .lo = {0.07, -0.2, -1.0},
          .hi = {0.3, 0.2, 1.0}},
+        {.name = "disc",
+         .kind = TALUS_PROBE_PLANE,
+         .at = {0.02, 0.0, 0.02},
+         .normal = {0.1, 0.0, -1.0},
+         .radius = 0.06},
     };
     TalusStatus status = TALUS_OK;
-    for (int k = 0; k < 3 && status == TALUS_OK; k++)
+    for (int k = 0; k < 4 && status == TALUS_OK; k++)
         status = talus_world_add_probe(world, &def[k], NULL);
     return status;
 }

@@ -45,7 +45,7 @@ int talus_scene_param_count(const TalusScene *scene);
 const char *talus_scene_param_name(const TalusScene *scene, int index);
 double talus_scene_param_value(const TalusScene *scene, int index);
 
-/* ---- a run's directory: frames, steps.csv, probes.csv, joints.csv, checkpoint-{a,b}; docs/reference/output.md ---- */
+/* ---- a run's directory: frames, steps.csv, probes.csv, flows.csv, joints.csv, checkpoint-{a,b}; docs/reference/output.md ---- */
 typedef struct TalusOutput TalusOutput;
 
 /* A zeroed def starts a run that writes frames.talus and the tables. */
@@ -72,7 +72,8 @@ TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusO
 /* Appends a frame of the present state to frames.talus and to the files of all other formats; before, on several ranks, to
  * ranks.csv which rank owns which bodies, if that has changed. */
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world);
-/* Appends the rows of a step to steps.csv and, for each probe and joint, to probes.csv and joints.csv. */
+/* Appends the rows of a step to steps.csv and, for each probe, plane or sink, and joint, to probes.csv, flows.csv and
+ * joints.csv. */
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info);
 /* Fails with TALUS_ERR_IO if another program removed, renamed or replaced the directory, frames.talus or a table. */

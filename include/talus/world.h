@@ -247,35 +247,65 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
 TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const TalusBodyBatch *batch);
 
 /* Adds a sink: at the start of each step, free bodies (not fixed, driven or sleeping ones) are removed whose centre has
- * a coordinate along `axis` (0, 1 or 2) below `below`, m. */
+ * a coordinate along `axis` (0, 1 or 2) below `below`, m. A body below several sinks is taken by the first of them. The
+ * second one also names the sink; the name is copied. Without one it is "sink" and the sink's number, from 0. */
 TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below);
+TalusStatus talus_world_add_named_sink(TalusWorld *world, const char *name, int axis, double below);
 
-/* Probes sum over the contacts of one step. */
-typedef enum TalusProbeKind { TALUS_PROBE_BODY, TALUS_PROBE_REGION } TalusProbeKind;
+/* Bodies that went through a plane or into a sink. The mass of several bodies is rounded once in a step, and does not
+ * depend on their order. */
+typedef struct TalusFlow {
+    int64_t bodies;       /* in the last step; of a plane along its normal less those against it */
+    double mass;          /* kg: of these bodies */
+    int64_t total_bodies; /* since plane or sink was added */
+    double total_mass;    /* kg */
+} TalusFlow;
+
+int talus_world_sink_count(const TalusWorld *world);
+const char *talus_world_sink_name(const TalusWorld *world, int index); /* owned by the world */
+/* Returns what sink `index` has taken. */
+TalusFlow talus_world_sink_flow(const TalusWorld *world, int index);
+
+/* Probes sum over the contacts of one step, or over the bodies that cross a plane in it. */
+typedef enum TalusProbeKind {
+    TALUS_PROBE_BODY,
+    TALUS_PROBE_REGION,
+    TALUS_PROBE_PLANE
+} TalusProbeKind;
 
 typedef struct TalusProbeDef {
     const char *name; /* copied */
     TalusProbeKind kind;
     TalusBodyId body; /* PROBE_BODY: contact force on this body, moving or fixed (a wall) */
     TalusVec3 lo, hi; /* PROBE_REGION: free and sleeping bodies whose centres lie in the box */
-    int copy; /* PROBE_REGION: copy of the scene that the bodies belong to (TalusBodyBatch) */
+    int copy; /* PROBE_REGION, PROBE_PLANE: copy of the scene that the bodies belong to (TalusBodyBatch) */
+    /* PROBE_PLANE: free bodies whose centres go through the plane at `at`. Of the plane, points count that are no further
+     * from `at` than `radius` (a disc) and than `half` along each axis (a rectangle), m; 0: no limit. In periodic space
+     * the nearest image of `at` counts. The motion by which joints are closed after a step is not seen. */
+    TalusVec3 at, normal; /* the normal need not have length 1 */
+    double radius;
+    TalusVec3 half;
 } TalusProbeDef;
 
 /* Means over the last step; of a halved step, numbers, mass and momentum are those of its last part. All 0 if the body
- * was removed or no step was made. */
+ * was removed or no step was made. Of a plane, forces, torques and contacts are 0, and numbers, mass and momentum are of
+ * the bodies that crossed it in the whole step along its normal, less those that crossed it against it. */
 typedef struct TalusProbeValue {
     TalusVec3 force;  /* N: net contact force on the body, or from outside on the region's bodies */
     TalusVec3 torque; /* N m: about the body's centre, or the region's middle */
     int64_t contacts; /* contacts with an impulse: of the body, or across the region's border */
     int64_t bodies;   /* in the region at the start of the step; 1 for a body */
     double mass;      /* kg: of these bodies, 0 for a fixed or driven body */
-    TalusVec3 momentum; /* N s: of these bodies, at the end of the step */
+    TalusVec3 momentum;   /* N s: of these bodies, at the end of the step */
+    int64_t total_bodies; /* PROBE_PLANE: since the probe was added, of `bodies`; of others 0 */
+    double total_mass;    /* of `mass`, likewise */
 } TalusProbeValue;
 
 /* Adds a probe; `index` may be NULL. */
 TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, int *index);
 int talus_world_probe_count(const TalusWorld *world);
 const char *talus_world_probe_name(const TalusWorld *world, int index); /* owned by the world */
+TalusProbeKind talus_world_probe_kind(const TalusWorld *world, int index);
 TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
 
 /* Energy ledger of one step, joule: kinetic_change + potential_change + elastic_change is the sum of the columns from

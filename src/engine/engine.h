@@ -173,19 +173,26 @@ typedef struct TalusEngineLedger {
     TalusEngineOverlap overlap;
 } TalusEngineLedger;
 
-/* A probe sums over the contacts of one body, or over contacts between bodies in a region and all others. */
+/* A probe sums over the contacts of one body, or over contacts between bodies in a region and all others; or it sums over
+ * the bodies that cross a plane. */
 typedef struct TalusEngineProbe {
-    bool region;
-    int slot;         /* of the body; without region. On several ranks -1: the body is elsewhere */
+    bool region, plane;
+    int slot;         /* of the body, of others -1. On several ranks -1: the body is elsewhere */
     TalusVec3 lo, hi; /* corners of the region, an axis-aligned box */
-    int copy;         /* of the bodies in the region */
+    int copy;         /* of the bodies in the region, or that cross the plane */
+    /* The plane: a point of it, its unit normal, and which of it counts: points no further than `half` along each axis and
+     * `radius` in all from `at`, m; infinite: no limit. */
+    TalusVec3 at, normal, half;
+    double radius;
 } TalusEngineProbe;
 
 typedef struct TalusProbeSums {
     TalusVec3 impulse, torque; /* on the body or the region's content; N s, N m s */
     double contacts;           /* number of summed contacts whose impulse is not 0 */
-    double bodies, mass;       /* number and mass of the bodies inside, or of the one body */
-    TalusVec3 momentum;        /* momentum of these bodies, from the solved velocities */
+    /* Number and mass of the bodies inside, or of the one body; of a plane, of the bodies that cross it along its normal,
+     * less those that cross it against it. */
+    double bodies, mass;
+    TalusVec3 momentum; /* momentum of these bodies, from the solved velocities */
 } TalusProbeSums;
 
 /* Optional capabilities. Creation of a world fails if the world needs periods or sleep and its engine lacks them. */

@@ -1,4 +1,4 @@
-/* world/probe.h - force probes. */
+/* world/probe.h - probes of forces and of flow. */
 #ifndef TALUS_WORLD_PROBE_H
 #define TALUS_WORLD_PROBE_H
 
@@ -32,6 +32,8 @@ TalusStatus talus_probes_add_sums(TalusWorld *world);
 /* Ends a step of length h: sets `value` from `next`, with impulses divided by h. */
 void talus_probes_finish_step(TalusWorld *world, double h);
 void talus_probes_clear(TalusWorld *world);
+/* Fails if a def is wrong in itself; whether there is a body of its number is not checked. */
+TalusStatus talus_probe_check(const TalusProbeDef *def);
 /* Adds a probe without checking its def. *index is set unless `index` is NULL. */
 TalusStatus talus_probe_append(TalusWorld *world, const TalusProbeDef *def, int *index);
 

@@ -11,9 +11,10 @@
 typedef struct Options {
     const char *out;
     bool list, quick, json, quiet;
+    int threads;
 } Options;
 
-static Options options;
+static Options options = {.threads = 1};
 
 typedef struct Session {
     LabSet set;
@@ -58,7 +59,8 @@ static bool is_chosen(const ValidateCase *c, const CliList *operands)
 /* Judges the chosen cases, until a signal. */
 static void judge_cases(Session *session, const CliList *operands)
 {
-    const ValidateSetup setup = {.gravity = 1.0, .friction = 1.0};
+    const ValidateSetup setup = {
+        .gravity = 1.0, .friction = 1.0, .threads = cli_convert_threads(options.threads)};
     for (int i = 0; i < validate_case_count() && !cli_stop_signal(); i++) {
         const ValidateCase *c = validate_get_case(i);
         if (!is_chosen(c, operands))
@@ -163,6 +165,9 @@ static const CliOption validate_options[] = {
     {"quick", 0, CLI_FLAG, &options.quick, NULL, "only the cases that take a second or so"},
     {"out", 0, CLI_TEXT, &options.out, "DIR",
      "write report.html, results.json and tables.md there"},
+    {"threads", 0, CLI_COUNT, &options.threads, "N",
+     "threads of the cases of grains, 0 for one per processor; by\n"
+     "default 1. No result depends on it"},
     {"json", 0, CLI_FLAG, &options.json, NULL, "print the tables as JSON"},
     {"quiet", 0, CLI_FLAG, &options.quiet, NULL, "no progress and no tables"},
 };

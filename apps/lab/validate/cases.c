@@ -15,7 +15,11 @@ static const Group groups[] = {{validate_sliding, &validate_sliding_count},
                                {validate_impacts, &validate_impacts_count},
                                {validate_tops, &validate_tops_count},
                                {validate_machines, &validate_machines_count},
-                               {validate_structures, &validate_structures_count}};
+                               {validate_structures, &validate_structures_count},
+                               {validate_packings, &validate_packings_count},
+                               {validate_silos, &validate_silos_count},
+                               {validate_slopes, &validate_slopes_count},
+                               {validate_collapses, &validate_collapses_count}};
 
 int validate_case_count(void)
 {

@@ -30,13 +30,47 @@ static double get_bound(const ValidateQuantity *q, TalusFrictionLaw law, int hal
     return ldexp(q->bound, -q->order * halvings);
 }
 
-/* A value that is not a number fails. */
+/* A value that is not a number fails, and so does a mean whose standard error is more than half of the bound: it could be
+ * within by chance. */
 static ValidateVerdict judge_row(const ValidateRow *row)
 {
-    const bool holds = fabs(row->found - row->quantity.expected) <= row->bound;
+    const bool holds =
+        fabs(row->found - row->quantity.expected) <= row->bound && row->scatter <= 0.5 * row->bound;
     if (validate_expected_failure(&row->quantity, row->law) && !row->error[0])
         return holds ? VALIDATE_UNEXPECTED : VALIDATE_FAILS_AS_EXPECTED;
     return holds ? VALIDATE_HOLDS : VALIDATE_FAILS;
+}
+
+/* What a case measured with each of its seeds. */
+typedef struct Runs {
+    double found[VALIDATE_SEEDS][VALIDATE_QUANTITIES];
+    int count;
+} Runs;
+
+/* Measures a case with each of its seeds. */
+static TalusStatus measure_runs(const ValidateCase *c, const ValidateSetup *setup, Runs *runs)
+{
+    const int seeds = c->seeds > 0 ? c->seeds : 1;
+    for (runs->count = 0; runs->count < seeds; runs->count++) {
+        ValidateSetup one = *setup;
+        one.seed = runs->count + 1;
+        TALUS_TRY(c->measure(&one, runs->found[runs->count]));
+    }
+    return TALUS_OK;
+}
+
+/* Returns the mean of a quantity over the runs and sets its standard error, 0 for one run. */
+static double find_mean(const Runs *runs, int quantity, double *error)
+{
+    double sum = 0.0, squares = 0.0;
+    const int n = runs->count;
+    for (int i = 0; i < n; i++)
+        sum += runs->found[i][quantity];
+    const double mean = sum / n;
+    for (int i = 0; i < n; i++)
+        squares += (runs->found[i][quantity] - mean) * (runs->found[i][quantity] - mean);
+    *error = n > 1 ? sqrt(squares / (n - 1) / n) : 0.0;
+    return mean;
 }
 
 /* Measures a case under one law at h / 2^halvings and writes its rows. */
@@ -44,14 +78,16 @@ static void judge_run(const ValidateCase *c, const ValidateSetup *setup, int hal
                       ValidateRow *rows)
 {
     ValidateQuantity quantity[VALIDATE_QUANTITIES] = {{0}};
-    double found[VALIDATE_QUANTITIES] = {NAN, NAN, NAN, NAN};
+    Runs runs = {.count = 0};
     c->expect(c->step, quantity);
-    const TalusStatus status = c->measure(setup, found);
+    const TalusStatus status = measure_runs(c, setup, &runs);
     for (int i = 0; i < c->quantities; i++) {
+        double error = 0.0, mean = status == TALUS_OK ? find_mean(&runs, i, &error) : NAN;
         rows[i] = (ValidateRow){.of = c,
                                 .law = setup->law,
                                 .step = setup->step,
-                                .found = status == TALUS_OK ? found[i] : NAN,
+                                .found = mean,
+                                .scatter = error,
                                 .bound = get_bound(&quantity[i], setup->law, halvings),
                                 .quantity = quantity[i]};
         if (status != TALUS_OK)
@@ -64,7 +100,8 @@ int validate_judge(const ValidateCase *c, const ValidateSetup *planted, Validate
 {
     static const TalusFrictionLaw laws[] = {TALUS_LAW_COULOMB, TALUS_LAW_CCP};
     int count = 0;
-    for (int i = 0; i < (c->without_contact ? 1 : LAB_COUNT(laws)); i++)
+    const bool one = c->without_contact || c->coulomb_alone;
+    for (int i = 0; i < (one ? 1 : LAB_COUNT(laws)); i++)
         for (int k = 0; k < VALIDATE_STEPS && !cli_stop_signal(); k++) {
             ValidateSetup setup = *planted;
             setup.law = laws[i];

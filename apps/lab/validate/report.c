@@ -8,22 +8,29 @@ static void add_row(LabTable *t, const ValidateRow *row)
 {
     const ValidateQuantity *q = &row->quantity;
     const char *space = q->unit[0] ? " " : "";
-    lab_table_add_cells(t, "%s\t%s\t%g ms\t%s\t%.6g%s%s\t%.6g\t%+.1e\t%.1e", row->of->name,
+    lab_table_add_cells(t, "%s\t%s\t%.4g ms\t%s\t%.6g%s%s\t%.6g\t%+.1e\t%.1e", row->of->name,
                         row->of->without_contact ? "-" : talus_law_name(row->law), 1e3 * row->step,
                         q->name, q->expected, space, q->unit, row->found, row->found - q->expected,
                         row->bound);
+    if (row->of->seeds > 1)
+        lab_table_add_cells(t, "%.1e of %d", row->scatter, row->of->seeds);
+    else
+        lab_table_add_cells(t, "-");
     lab_table_add_cell(t, "%s", validate_verdict_name(row->verdict));
 }
 
 static void add_verdicts(LabSet *set, const ValidateRow *rows, int count)
 {
     LabTable *t = lab_set_add_table(
-        set, "Cases", "case\tlaw\th\tquantity\texpected\tfound\terror\tbound\tverdict");
+        set, "Cases",
+        "case\tlaw\th\tquantity\texpected\tfound\terror\tbound\tstandard error\tverdict");
     for (int i = 0; i < count; i++)
         add_row(t, &rows[i]);
-    snprintf(t->note, sizeof t->note,
-             "Each case is judged at its step and at half of it, where the bound is that of its "
-             "order. Error and bound are in the unit of the quantity. Law -: nothing touches.");
+    snprintf(
+        t->note, sizeof t->note,
+        "Each case is judged at its step and at half of it, where the bound is that of its "
+        "order. Error and bound are in the unit of the quantity. Law -: nothing touches. Standard error: of "
+        "the mean over so many seeds; it must be at most half of the bound.");
 }
 
 static void add_sources(LabSet *set, const ValidateRow *rows, int count)

@@ -1,10 +1,13 @@
-/* lab/validate/validate.h - cases of `talus validate`: motions with a closed form, each judged at two steps and under
- * two friction laws.
+/* lab/validate/validate.h - cases of `talus validate`: motions with a closed form and bulk flows with a cited band, each
+ * judged at two steps and under two friction laws.
  *
  * A case states its quantities (closed form, bound, order) in code, then measures them in worlds of its own. A quantity
  * holds if it is within its bound at the case's step h and within the bound of its order at h/2: an error of first order
  * must halve, so an error of O(h) shows where there should be none. A new case is a row of a file's table, named in the
- * list of cases.c. Steps are solved to 1e-9 of |gravity| h, so that what is seen is the time discretisation. */
+ * list of cases.c. Steps are solved to 1e-9 of |gravity| h, so that what is seen is the time discretisation.
+ *
+ * Cases of grains (flow.h) are solved as scenes are by default. Where they scatter, a quantity is the mean over several
+ * seeds, and its standard error must be at most half of its bound. */
 #ifndef TALUS_LAB_VALIDATE_VALIDATE_H
 #define TALUS_LAB_VALIDATE_VALIDATE_H
 
@@ -14,15 +17,20 @@
 
 #include <talus/joint.h>
 
-enum { VALIDATE_QUANTITIES = 4, VALIDATE_STEPS = 2 }; /* maximum of a case; h and h/2 */
+/* Maxima of quantities and seeds of a case; h and h/2. */
+enum { VALIDATE_QUANTITIES = 5, VALIDATE_SEEDS = 8, VALIDATE_STEPS = 2 };
 
-/* Conditions under which a case is measured. The last three plant an error, for tests. */
+/* Conditions under which a case is measured. The last four plant an error, for tests. */
 typedef struct ValidateSetup {
     TalusFrictionLaw law;
     double step;     /* s */
+    int seed;        /* of a case of grains: 1 and on */
+    int threads;     /* of the worlds of grains; 0: one. No result depends on it */
     double gravity;  /* factor of gravity, 1 */
     double friction; /* factor of all friction, rolling friction too, 1 */
     double shift;    /* m: distance by which floors and walls are too far back, 0 */
+    double
+        widening; /* of grains: share by which openings, silos, drums and columns are too wide, 0 */
 } ValidateSetup;
 
 /* A measured quantity, with what it should be. */
@@ -44,8 +52,10 @@ typedef struct ValidateCase {
     const char *reason;   /* of the bounds */
     double step;          /* h, s */
     bool without_contact; /* nothing touches: judged under the default law alone */
+    bool coulomb_alone;   /* judged under coulomb alone: the other law costs more than it shows */
     bool slow;            /* takes more than a second or so; left out by --quick */
-    int quantities;       /* number of them, at most VALIDATE_QUANTITIES */
+    int seeds;      /* a quantity is the mean over so many runs; 0: one run, nothing is random */
+    int quantities; /* number of them, at most VALIDATE_QUANTITIES */
     /* Writes the quantities as they should be when the step is `h`. */
     void (*expect)(double h, ValidateQuantity *quantity);
     /* Measures them; found[quantities]. */
@@ -65,6 +75,7 @@ typedef struct ValidateRow {
     const ValidateCase *of;
     TalusFrictionLaw law;
     double step, found, bound;
+    double scatter; /* standard error of `found`, a mean over seeds; 0: one run */
     ValidateQuantity quantity;
     ValidateVerdict verdict;
     char error[LAB_TEXT]; /* why the case could not be measured; "": it was */
@@ -80,9 +91,11 @@ const ValidateCase *validate_get_case(int index);
 const ValidateCase *validate_find_case(const char *name);
 
 extern const ValidateCase validate_sliding[], validate_rolling[], validate_impacts[],
-    validate_tops[], validate_machines[], validate_statics[], validate_structures[];
+    validate_tops[], validate_machines[], validate_statics[], validate_structures[],
+    validate_packings[], validate_silos[], validate_slopes[], validate_collapses[];
 extern const int validate_sliding_count, validate_rolling_count, validate_impacts_count,
-    validate_tops_count, validate_machines_count, validate_statics_count, validate_structures_count;
+    validate_tops_count, validate_machines_count, validate_statics_count, validate_structures_count,
+    validate_packings_count, validate_silos_count, validate_slopes_count, validate_collapses_count;
 
 /* ---- judging (judge.c) ---- */
 
@@ -91,8 +104,8 @@ const char *validate_verdict_name(ValidateVerdict verdict);
 const char *validate_expected_failure(const ValidateQuantity *quantity, TalusFrictionLaw law);
 /* True for VALIDATE_FAILS and VALIDATE_UNEXPECTED. */
 bool validate_is_red(ValidateVerdict verdict);
-/* Measures a case under each of its laws at h and h/2, with the planted errors of `planted`, whose law and step are not
- * used. Writes a row for each quantity, law and step; returns their number, at most VALIDATE_ROWS. A case that cannot be
+/* Measures a case under each of its laws at h and h/2, with the threads and the planted errors of `planted`, whose law,
+ * step and seed are not used. Writes a row for each quantity, law and step; returns their number, at most VALIDATE_ROWS. A case that cannot be
  * measured gets rows that fail. Stops early once a signal requests it. */
 int validate_judge(const ValidateCase *c, const ValidateSetup *planted, ValidateRow *rows);
 

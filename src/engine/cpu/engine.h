@@ -251,6 +251,6 @@ void cpu_add_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
 /* ---- probe.c ---- */
 /* Computes the sums of the requested probes (request_probes), after the list has its impulses and before the bodies
  * move. */
-void cpu_compute_probes(CpuEngine *e);
+void cpu_compute_probes(CpuEngine *e, double h);
 
 #endif

@@ -1,5 +1,6 @@
 /* engine/cpu/probe.c - sums of probes over a solved step or part of it; engine/probe.h has the terms of one contact and
- * one body. Each probe takes a pass over all contacts and, for a region, over all bodies: meant for tens of probes. */
+ * one body. A body or region takes a pass over all contacts, a region or plane one over all bodies: meant for tens of
+ * probes. */
 #include "engine/cpu/engine.h"
 
 #include "collide/contact_arms.h"
@@ -8,6 +9,8 @@
 typedef struct ProbeContext {
     CpuEngine *engine;
     const TalusEngineProbe *probe;
+    const TalusPeriod *period; /* NULL: space is not periodic */
+    double h;                  /* s, of the part of the step */
 } ProbeContext;
 
 /* True if the probe sums over the body in `slot`. */
@@ -77,6 +80,31 @@ static void sum_probe_bodies(void *context, int64_t begin, int64_t end, int64_t 
         e->partial[group][j] = sum[j];
 }
 
+/* Adds the body in `slot` to `sum` if it crosses the plane. */
+static void add_crossing(const ProbeContext *c, int64_t slot, double *sum)
+{
+    const CpuEngine *e = c->engine;
+    const TalusFilter *f = e->filter;
+    if (!cpu_is_moved_here(e, slot) ||
+        (f && f->group && talus_copy_of_group(f->group[slot]) != c->probe->copy))
+        return;
+    const double *solved = e->solved[slot];
+    int sign = talus_probe_crossing(c->probe, c->period, e->bodies.position[slot], solved, c->h);
+    if (sign)
+        talus_probe_add_crossing(sign, e->bodies.mass[slot], solved, sum);
+}
+
+/* Partials: sums over the bodies of a group that cross the plane, TALUS_PROBE_BODY_SUMS. */
+static void sum_crossings(void *context, int64_t begin, int64_t end, int64_t group)
+{
+    const ProbeContext *c = context;
+    double sum[TALUS_PROBE_BODY_SUMS] = {0.0};
+    for (int64_t rank = begin; rank < end; rank++)
+        add_crossing(c, cpu_slot_of_rank(c->engine, rank), sum);
+    for (int j = 0; j < TALUS_PROBE_BODY_SUMS; j++)
+        c->engine->partial[group][j] = sum[j];
+}
+
 /* Writes to sum[] the terms of the probe's own body, which its owner knows. */
 static void get_probe_body(CpuEngine *e, int slot, double sum[TALUS_PROBE_BODY_SUMS])
 {
@@ -91,12 +119,16 @@ static void get_probe_body(CpuEngine *e, int slot, double sum[TALUS_PROBE_BODY_S
 }
 
 /* Computes the sums of one probe. */
-static void compute_probe(CpuEngine *e, const TalusEngineProbe *probe, TalusProbeSums *out)
+static void compute_probe(CpuEngine *e, const TalusEngineProbe *probe, double h,
+                          TalusProbeSums *out)
 {
-    ProbeContext c = {e, probe};
-    double sum[TALUS_PROBE_CONTACT_SUMS], body[TALUS_PROBE_BODY_SUMS] = {0.0};
-    cpu_sum_contacts(e, sum_probe_contacts, &c, TALUS_PROBE_CONTACT_SUMS, sum);
-    if (probe->region) {
+    ProbeContext c = {e, probe, talus_has_period(&e->period) ? &e->period : NULL, h};
+    double sum[TALUS_PROBE_CONTACT_SUMS] = {0.0}, body[TALUS_PROBE_BODY_SUMS] = {0.0};
+    if (!probe->plane)
+        cpu_sum_contacts(e, sum_probe_contacts, &c, TALUS_PROBE_CONTACT_SUMS, sum);
+    if (probe->plane) {
+        cpu_sum_bodies(e, sum_crossings, &c, TALUS_PROBE_BODY_SUMS, body);
+    } else if (probe->region) {
         cpu_sum_bodies(e, sum_probe_bodies, &c, TALUS_PROBE_BODY_SUMS, body);
     } else {
         get_probe_body(e, probe->slot, body);
@@ -121,10 +153,10 @@ TalusStatus cpu_request_probes(TalusEngine *engine, const TalusEngineProbe *prob
     return TALUS_OK;
 }
 
-void cpu_compute_probes(CpuEngine *e)
+void cpu_compute_probes(CpuEngine *e, double h)
 {
     for (int i = 0; i < e->probes; i++)
-        compute_probe(e, &e->probe[i], &e->probe_sums[i]);
+        compute_probe(e, &e->probe[i], h, &e->probe_sums[i]);
 }
 
 TalusStatus cpu_get_probes(TalusEngine *engine, TalusProbeSums *sums, int count)

@@ -85,10 +85,24 @@ static __device__ void add_contact(const CuProbe &p, int64_t i, double *sum)
                             impulse, friction_moment(p, i, a), sum);
 }
 
-/* Adds the body in a slot, with its solved momentum if it is free, to the sums if the probe covers it. */
+/* Adds the free body in a slot to the sums if it crosses the plane. */
+static __device__ void add_crossing(const CuProbe &p, uint32_t slot, double *sum)
+{
+    if (p.group && talus_copy_of_group(p.group[slot]) != p.def.copy)
+        return;
+    const double *solved = p.solved[p.list.problem_index[slot]];
+    int sign = talus_probe_crossing(&p.def, p.period, p.b.position[slot], solved, p.options.h);
+    if (sign)
+        talus_probe_add_crossing(sign, p.b.mass[slot], solved, sum);
+}
+
+/* Adds the body in a slot, with its solved momentum if it is free, to the sums if the probe covers it; of a plane, if it
+ * crosses the plane. */
 static __device__ void add_body(const CuProbe &p, uint32_t slot, double *sum)
 {
     bool moves = cu_is_free(p.b.shape, p.b.mobility, slot);
+    if (p.def.plane && moves)
+        add_crossing(p, slot, sum);
     if (probe_covers(p, slot))
         talus_probe_add_body(p.b.mass[slot], moves ? p.solved[p.list.problem_index[slot]] : nullptr,
                              sum);

@@ -23,9 +23,9 @@
 
 #define FRAMES_NAME "frames.talus"
 
-/* Tables of a run. The table of probes exists only if the run has probes, that of joints only if it has joints, that of
- * ranks only if it has been on several. */
-enum { STEPS, PROBES, JOINTS, RANKS, TABLES };
+/* Tables of a run. The table of probes exists only if the run has probes of forces, that of flows only if it has planes or
+ * sinks, that of joints only if it has joints, that of ranks only if it has been on several. */
+enum { STEPS, PROBES, FLOWS, JOINTS, RANKS, TABLES };
 static const struct {
     const char *name, *header;
 } tables[TABLES] = {
@@ -43,6 +43,7 @@ static const struct {
         {"probes.csv",
          "time,step,probe,force_x,force_y,force_z,torque_x,torque_y,torque_z,contacts,bodies,mass,"
          "momentum_x,momentum_y,momentum_z\n"},
+    [FLOWS] = {"flows.csv", "time,step,flow,kind,bodies,mass,total_bodies,total_mass\n"},
     [JOINTS] =
         {"joints.csv",
          "time,step,joint,coordinate,speed,force_x,force_y,force_z,torque_x,torque_y,torque_z,effort,"
@@ -71,8 +72,8 @@ struct TalusOutput {
 
 /* Names of the files that every run may have; formats add others. */
 static const char *const own_names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
-                                        "steps.csv",        "probes.csv",       "joints.csv",
-                                        "ranks.csv",        "profile.html"};
+                                        "steps.csv",        "probes.csv",       "flows.csv",
+                                        "joints.csv",       "ranks.csv",        "profile.html"};
 enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
 
 /* ---- files of an earlier run ---- */
@@ -519,6 +520,35 @@ static TalusStatus write_probe(TalusOutput *output, const TalusWorld *world,
                      v.mass, v.momentum.x, v.momentum.y, v.momentum.z);
 }
 
+/* Writes a row of flows.csv; masses with all 17 digits, so that their sum can be checked up to rounding. */
+static TalusStatus write_flow(TalusOutput *output, const TalusStepInfo *info, const char *flow,
+                              const char *kind, const TalusFlow *f)
+{
+    char name[256];
+    quote_name(flow, name, sizeof name);
+    return write_row(output, FLOWS, "%.17g,%lld,%s,%s,%lld,%.17g,%lld,%.17g\n", info->time,
+                     (long long)info->step, name, kind, (long long)f->bodies, f->mass,
+                     (long long)f->total_bodies, f->total_mass);
+}
+
+/* Writes the rows of the planes and sinks. */
+static TalusStatus write_flows(TalusOutput *output, const TalusWorld *world,
+                               const TalusStepInfo *info)
+{
+    for (int i = 0; i < talus_world_probe_count(world); i++) {
+        if (talus_world_probe_kind(world, i) != TALUS_PROBE_PLANE)
+            continue;
+        const TalusProbeValue v = talus_world_probe_value(world, i);
+        const TalusFlow flow = {v.bodies, v.mass, v.total_bodies, v.total_mass};
+        TALUS_TRY(write_flow(output, info, talus_world_probe_name(world, i), "plane", &flow));
+    }
+    for (int i = 0; i < talus_world_sink_count(world); i++) {
+        const TalusFlow flow = talus_world_sink_flow(world, i);
+        TALUS_TRY(write_flow(output, info, talus_world_sink_name(world, i), "sink", &flow));
+    }
+    return TALUS_OK;
+}
+
 /* Writes a row of joints.csv. */
 static TalusStatus write_joint(TalusOutput *output, const TalusStepInfo *info,
                                const TalusJointState *j)
@@ -552,7 +582,9 @@ TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
         return status;
     TALUS_TRY(write_step(output, info));
     for (int i = 0; i < talus_world_probe_count(world); i++)
-        TALUS_TRY(write_probe(output, world, info, i));
+        if (talus_world_probe_kind(world, i) != TALUS_PROBE_PLANE)
+            TALUS_TRY(write_probe(output, world, info, i));
+    TALUS_TRY(write_flows(output, world, info));
     for (int i = 0; i < joints; i++)
         TALUS_TRY(write_joint(output, info, &output->joint[i]));
     return TALUS_OK;

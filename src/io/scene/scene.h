@@ -260,7 +260,8 @@ typedef struct SceneEmitter {
 
 typedef struct SceneSink {
     const TalusJson *json;
-    int axis; /* 0: x, 1: y, 2: z */
+    const char *name; /* NULL: by its number */
+    int axis;         /* 0: x, 1: y, 2: z */
     double below;
 } SceneSink;
 
@@ -269,10 +270,18 @@ typedef struct SceneBox {
     double lo[3], hi[3];
 } SceneBox;
 
+/* A plane, or a disc or rectangle of it, that counts the bodies which cross it. */
+typedef struct ScenePlane {
+    const TalusJson *json;
+    double at[3], normal[3], half[3];
+    double radius;
+} ScenePlane;
+
 typedef struct SceneProbe {
     const TalusJson *json;
     const char *name, *body;
     SceneBox *region;
+    ScenePlane *plane;
 } SceneProbe;
 
 /* Copies of the scene in one world. */

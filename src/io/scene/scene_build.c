@@ -664,13 +664,19 @@ static TalusStatus disable_group_collisions(Builder *b, const SceneApart *apart)
                                talus_world_set_groups(b->world, group[0], group[1], false));
 }
 
-/* Adds a probe of a region, or of the one body of an entry. */
+/* Adds a probe of a region, a plane, or the one body of an entry. */
 static TalusStatus add_probe(Builder *b, const char *suffix, const SceneProbe *probe)
 {
     TalusProbeDef def = {.kind = TALUS_PROBE_REGION, .copy = b->copy};
     if (probe->region) {
         def.lo = talus_add(scene_vec3(probe->region->lo), b->shift);
         def.hi = talus_add(scene_vec3(probe->region->hi), b->shift);
+    } else if (probe->plane) {
+        def.kind = TALUS_PROBE_PLANE;
+        def.at = talus_add(scene_vec3(probe->plane->at), b->shift);
+        def.normal = scene_vec3(probe->plane->normal);
+        def.half = scene_vec3(probe->plane->half);
+        def.radius = probe->plane->radius;
     } else {
         int entry = talus_scene_find_entry(b->scene, probe->body); /* exists: it was checked */
         if (b->count[entry] != 1)
@@ -782,8 +788,8 @@ static TalusStatus build_world(Builder *b, const TalusScene *scene, const TalusS
         TALUS_TRY(disable_group_collisions(b, (const SceneApart *)scene->apart.items + i));
     for (int i = 0; i < scene->sinks.count; i++) {
         const SceneSink *sink = (const SceneSink *)scene->sinks.items + i;
-        TALUS_TRY(talus_json_error_at(sink->json,
-                                      talus_world_add_sink(b->world, sink->axis, sink->below)));
+        TALUS_TRY(talus_json_error_at(
+            sink->json, talus_world_add_named_sink(b->world, sink->name, sink->axis, sink->below)));
     }
     TALUS_TRY(talus_ranks_balance(b->world));
     SceneStart start = {.scene = scene,

@@ -448,6 +448,15 @@ static TalusStatus check_probe_body(const TalusScene *scene, const SceneProbe *p
     return TALUS_OK;
 }
 
+/* Fails if a plane has no direction. */
+static TalusStatus check_plane(const ScenePlane *plane)
+{
+    if (!(talus_norm(scene_vec3(plane->normal)) > 0.0))
+        return talus_json_fail(talus_json_get(plane->json, "normal"), 0,
+                               "the normal is 0; expected a direction, such as [0, 0, 1]");
+    return TALUS_OK;
+}
+
 static TalusStatus check_probes(const TalusScene *scene)
 {
     const SceneProbe *probes = (const SceneProbe *)scene->probes.items;
@@ -455,6 +464,8 @@ static TalusStatus check_probes(const TalusScene *scene)
         if (probes[i].region)
             TALUS_TRY(
                 check_box(probes[i].region->json, probes[i].region->lo, probes[i].region->hi));
+        else if (probes[i].plane)
+            TALUS_TRY(check_plane(probes[i].plane));
         else
             TALUS_TRY(check_probe_body(scene, &probes[i]));
     }

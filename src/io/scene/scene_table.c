@@ -27,6 +27,7 @@ static const SceneType acceleration = {
     .kind = SCENE_REALS, .length = 3, .min = -TALUS_GRAVITY_MAX, .max = TALUS_GRAVITY_MAX};
 static const SceneType extents = {
     .kind = SCENE_REALS, .length = 3, .min = 0, .max = 1e300, .above = true};
+static const SceneType limits = {.kind = SCENE_REALS, .length = 3, .min = 0, .max = 1e300};
 static const SceneType extents2 = {
     .kind = SCENE_REALS, .length = 2, .min = 0, .max = 1e300, .above = true};
 static const SceneType steps = {
@@ -439,6 +440,8 @@ OBJECT(emitter, "emitter", .init = init_emitter);
 
 #define STRUCT SceneSink
 static const SceneField sink_fields[] = {
+    {"name", &text, AT(name),
+     .help = "its name in flows.csv; default \"sink\" and its number, from 0"},
     {"axis", &axis, AT(axis), .preset = "\"z\"", .help = "coordinate that is compared"},
     {"below", &any_real, AT(below), .required = true,
      .help = "bodies whose centre passes below are removed"},
@@ -454,11 +457,29 @@ static const SceneField box_fields[] = {
 OBJECT(box, "region", .shorthand = NULL);
 #undef STRUCT
 
+#define STRUCT ScenePlane
+static const SceneField plane_fields[] = {
+    {"at", &vector, AT(at), .required = true,
+     .help = "a point of the plane, the middle of the disc or rectangle"},
+    {"normal", &vector, AT(normal), .preset = "[0, 0, 1]",
+     .help = "bodies that cross along it count 1, against it -1"},
+    {"radius", &not_negative, AT(radius), .preset = "0",
+     .help = "of the disc around `at`; 0: no limit"},
+    {"half", &limits, AT(half), .preset = "[0, 0, 0]",
+     .help =
+         "half extents of a box around `at` that holds what counts of the plane; 0: no limit along this axis"},
+};
+OBJECT(plane, "plane", .shorthand = NULL);
+#undef STRUCT
+
 #define STRUCT SceneProbe
 static const SceneField probe_fields[] = {
-    {"name", &text, AT(name), .required = true, .help = "its name in probes.csv"},
+    {"name", &text, AT(name), .required = true,
+     .help = "its name in probes.csv or, of a plane, flows.csv"},
     {"body", &text, AT(body), .one_of = "target", .help = "name of an entry with one body"},
     {"region", &box, AT(region), .one_of = "target", .help = "bodies whose centres lie in the box"},
+    {"plane", &plane, AT(plane), .one_of = "target",
+     .help = "number and mass of the free bodies whose centres cross it"},
 };
 OBJECT(probe, "probe", .shorthand = NULL);
 #undef STRUCT
@@ -572,8 +593,9 @@ static const SceneField scene_fields[] = {
     {"projection", &flag, AT(def.projection), .preset = "true",
      .help = "joints are closed after each step; else they drift apart"},
     {"emitters", &emitters, AT(emitters), .preset = "[]", .help = "spheres that arrive over time"},
-    {"sinks", &sinks, AT(sinks), .preset = "[]", .help = "where bodies are removed"},
-    {"probes", &probes, AT(probes), .preset = "[]", .help = "forces as time series"},
+    {"sinks", &sinks, AT(sinks), .preset = "[]",
+     .help = "where bodies are removed, and counted in flows.csv"},
+    {"probes", &probes, AT(probes), .preset = "[]", .help = "forces and flows as time series"},
 };
 
 const SceneType talus_scene_type = {.kind = SCENE_OBJECT,

@@ -19,7 +19,7 @@
 
 /* Versions of the format that are read; NEWEST is written. Macros, because a message quotes them. */
 #define OLDEST 5
-#define NEWEST 14
+#define NEWEST 15
 #define TEXT_OF(x) #x
 #define TEXT(macro) TEXT_OF(macro)
 static const char file_magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
@@ -333,6 +333,15 @@ static void transfer_probe_value(TalusArchive *a, TalusProbeValue *value)
     TALUS_ARCHIVE_VEC3(a, &value->momentum);
 }
 
+/* Transfers what a plane has beyond a region, and what has gone through it. */
+static void transfer_plane(TalusArchive *a, TalusProbe *probe)
+{
+    TalusProbeDef *def = &probe->def;
+    TALUS_ARCHIVE_VEC3(a, &def->at, &def->normal, &def->half);
+    TALUS_ARCHIVE_F64(a, &def->radius, &probe->value.total_mass);
+    talus_archive_i64(a, &probe->value.total_bodies);
+}
+
 static void transfer_probe(TalusArchive *a, TalusWorld *world, int index)
 {
     TalusProbe probe = a->loading ? (TalusProbe){0} : world->probe[index];
@@ -344,11 +353,12 @@ static void transfer_probe(TalusArchive *a, TalusWorld *world, int index)
     if (a->version > 11)
         TALUS_ARCHIVE_I32(a, &def->copy);
     transfer_probe_value(a, &probe.value);
+    if (a->version > 14 && def->kind == TALUS_PROBE_PLANE)
+        transfer_plane(a, &probe);
     if (!a->loading)
         return;
-    if ((unsigned)def->kind > TALUS_PROBE_REGION || def->copy < 0 || def->copy >= TALUS_COPIES)
-        talus_archive_refuse(a, "no such probe");
     def->name = probe.name;
+    TALUS_ARCHIVE_CALL(a, talus_probe_check(def));
     TALUS_ARCHIVE_CALL(a, talus_probe_append(world, def, &index));
     if (a->status == TALUS_OK)
         world->probe[index].value = probe.value;
@@ -360,8 +370,18 @@ static void transfer_sink(TalusArchive *a, TalusWorld *world, int index)
     TalusSink sink = a->loading ? (TalusSink){0} : world->sources.sink[index];
     TALUS_ARCHIVE_I32(a, &sink.axis);
     TALUS_ARCHIVE_F64(a, &sink.below);
-    if (a->loading)
-        TALUS_ARCHIVE_CALL(a, talus_world_add_sink(world, sink.axis, sink.below));
+    if (a->version > 14) { /* before, sinks had no names and did not count */
+        talus_archive_text(a, &sink.name);
+        talus_archive_i64(a, &sink.flow.bodies);
+        TALUS_ARCHIVE_F64(a, &sink.flow.mass, &sink.flow.total_mass);
+        talus_archive_i64(a, &sink.flow.total_bodies);
+    }
+    if (!a->loading)
+        return;
+    TALUS_ARCHIVE_CALL(a, talus_world_add_named_sink(world, sink.name, sink.axis, sink.below));
+    if (a->status == TALUS_OK)
+        talus_sink_set_flow(world, index, &sink.flow);
+    talus_release(sink.name);
 }
 
 static void transfer_emitter_def(TalusArchive *a, TalusEmitterDef *def)

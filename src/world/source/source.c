@@ -8,7 +8,9 @@
 #include "world/state.h"
 
 #include "backend/backend.h"
+#include "base/sum.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { EMITTER_COOKIE = 0x7a10e317 };
@@ -56,6 +58,15 @@ void talus_sources_rollback(TalusWorld *world)
         s->pending[i].added = false;
 }
 
+/* Sets the sink's flow from that of the step, which has succeeded. */
+static void book_flow(TalusSink *sink)
+{
+    sink->flow.bodies = sink->next.bodies;
+    sink->flow.mass = sink->next.mass;
+    sink->flow.total_bodies += sink->next.bodies;
+    sink->flow.total_mass += sink->next.mass;
+}
+
 void talus_sources_commit(TalusWorld *world)
 {
     TalusSources *s = &world->sources;
@@ -68,6 +79,8 @@ void talus_sources_commit(TalusWorld *world)
     }
     s->pendings = left;
     world->journal.recording = false;
+    for (int i = 0; i < s->sinks; i++)
+        book_flow(&s->sink[i]);
 }
 
 /* ---- delayed batches ---- */
@@ -230,30 +243,69 @@ TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *de
 
 /* ---- sinks ---- */
 
-TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
+/* Copies the name of sink `number` to *out; without one, "sink" and the number. */
+static TalusStatus copy_sink_name(const char *name, int number, char **out)
+{
+    char numbered[32];
+    snprintf(numbered, sizeof numbered, "sink %d", number);
+    return talus_copy_text(name ? name : numbered, "sink name", out);
+}
+
+TalusStatus talus_world_add_named_sink(TalusWorld *world, const char *name, int axis, double below)
 {
     if (axis < 0 || axis > 2 || !isfinite(below))
         return talus_reject("sink: axis %d below %g; expected axis 0, 1 or 2 and a finite number",
                             axis, below);
     TalusSources *s = &world->sources;
+    TalusSink sink = {.axis = axis, .below = below};
     size_t n = (size_t)s->sinks;
-    TALUS_TRY(talus_comm_agree(world->ranks.comm, TALUS_GROW(s->sink, n + 1, n, "sinks")));
-    s->sink[s->sinks++] = (TalusSink){axis, below};
-    return TALUS_OK;
+    TalusStatus status = TALUS_GROW(s->sink, n + 1, n, "sinks");
+    TALUS_THEN(status, copy_sink_name(name, s->sinks, &sink.name));
+    status = talus_comm_agree(world->ranks.comm, status);
+    if (status != TALUS_OK)
+        talus_release(sink.name);
+    else
+        s->sink[s->sinks++] = sink;
+    return status;
 }
 
-/* True if the slot has a free body below some sink. */
-static bool is_below_sink(const TalusWorld *world, int slot)
+TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below)
+{
+    return talus_world_add_named_sink(world, NULL, axis, below);
+}
+
+int talus_world_sink_count(const TalusWorld *world)
+{
+    return world->sources.sinks;
+}
+
+const char *talus_world_sink_name(const TalusWorld *world, int index)
+{
+    return world->sources.sink[index].name;
+}
+
+TalusFlow talus_world_sink_flow(const TalusWorld *world, int index)
+{
+    return world->sources.sink[index].flow;
+}
+
+void talus_sink_set_flow(TalusWorld *world, int index, const TalusFlow *flow)
+{
+    world->sources.sink[index].flow = *flow;
+}
+
+/* Returns the index of the first sink that takes the body in the slot, a free one below it; -1: none does. */
+static int find_sink(const TalusWorld *world, int slot)
 {
     const TalusBodies *b = &world->bodies;
     if (!talus_slot_is_free(b, slot))
-        return false;
+        return -1;
     TalusVec3 x = b->position[slot];
     const double at[3] = {x.x, x.y, x.z};
     for (int j = 0; j < world->sources.sinks; j++)
         if (at[world->sources.sink[j].axis] < world->sources.sink[j].below)
-            return true;
-    return false;
+            return j;
+    return -1;
 }
 
 /* Writes the number of free bodies below sinks, in a chunk of slots, to world->partial. */
@@ -262,7 +314,7 @@ static void count_below_sinks(void *context, int64_t begin, int64_t end, int64_t
     TalusWorld *world = context;
     double number = 0.0;
     for (int64_t i = begin; i < end; i++)
-        number += is_below_sink(world, (int)i);
+        number += find_sink(world, (int)i) >= 0;
     world->partial[chunk] = number;
 }
 
@@ -300,6 +352,25 @@ static TalusStatus prepare_removal(TalusWorld *world, int64_t *count)
     return talus_world_mark_bodies_dirty(world);
 }
 
+/* Sets the sink's flow in this step, of all ranks: its bodies are still there. The sum of masses is exact, so that it
+ * depends on no order. */
+static TalusStatus count_taken(TalusWorld *world, int index)
+{
+    TalusSink *sink = &world->sources.sink[index];
+    TalusSum mass = {0};
+    int64_t bodies = 0;
+    for (int i = 0; i < world->bodies.counts.slots; i++)
+        if (find_sink(world, i) == index) {
+            talus_sum_add(&mass, &world->bodies.mass[i], 1);
+            bodies++;
+        }
+    TALUS_TRY(talus_comm_add_counts(world->ranks.comm, &bodies, 1));
+    talus_comm_add_sums(world->ranks.comm, &mass, 1);
+    sink->next.bodies = bodies;
+    sink->next.mass = talus_sum_value(&mass);
+    return TALUS_OK;
+}
+
 /* Removes all free bodies below sinks. */
 static TalusStatus apply_sinks(TalusWorld *world)
 {
@@ -314,8 +385,10 @@ static TalusStatus apply_sinks(TalusWorld *world)
     TALUS_TRY(talus_comm_add_counts(world->ranks.comm, &all, 1));
     if (all == 0)
         return TALUS_OK;
+    for (int j = 0; j < world->sources.sinks; j++)
+        TALUS_TRY(count_taken(world, j));
     for (int i = 0; here > 0 && i < world->bodies.counts.slots; i++)
-        if (is_below_sink(world, i))
+        if (find_sink(world, i) >= 0)
             talus_slot_remove(world, i, &exchange);
     world->ranks.elsewhere -= all - here;
     talus_exchange_book(world, &exchange);
@@ -330,6 +403,8 @@ TalusStatus talus_sources_apply(TalusWorld *world)
     if (s->emitters + s->pendings + s->sinks == 0)
         return TALUS_OK;
     TALUS_TRY(talus_comm_agree(world->ranks.comm, begin_recording(world)));
+    for (int i = 0; i < s->sinks; i++)
+        s->sink[i].next = (TalusFlow){0};
     TALUS_TRY(add_due_batches(world));
     for (int i = 0; i < s->emitters; i++)
         if (is_due(world, s->emitter[i].def.start))
@@ -344,6 +419,8 @@ void talus_sources_clear(TalusWorld *world)
         clear_emitter(&s->emitter[i]);
     for (int i = 0; i < s->pendings; i++)
         talus_pending_clear(&s->pending[i]);
+    for (int i = 0; i < s->sinks; i++)
+        talus_release(s->sink[i].name);
     TALUS_RELEASE(s->emitter, s->pending, s->sink, world->journal.entry);
     *s = (TalusSources){0};
     world->journal = (TalusJournal){0};

@@ -33,8 +33,11 @@ typedef struct TalusPending {
 
 /* Removes free bodies, not sleeping ones, whose centre has a coordinate below a value. */
 typedef struct TalusSink {
-    int axis;     /* 0, 1 or 2 */
-    double below; /* m */
+    char *name;
+    int axis;       /* 0, 1 or 2 */
+    double below;   /* m */
+    TalusFlow flow; /* of the last step and before */
+    TalusFlow next; /* bodies and mass of the current step */
 } TalusSink;
 
 typedef struct TalusSources {
@@ -55,6 +58,8 @@ void talus_sources_commit(TalusWorld *world);
  * talus_sources_apply had begun to change them. */
 void talus_sources_rollback(TalusWorld *world);
 void talus_sources_clear(TalusWorld *world);
+/* Sets what sink `index` has taken, as when a state is loaded. */
+void talus_sink_set_flow(TalusWorld *world, int index, const TalusFlow *flow);
 /* Releases the arrays of a delayed batch. */
 void talus_pending_clear(TalusPending *pending);
 
