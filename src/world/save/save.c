@@ -19,7 +19,7 @@
 
 /* Versions of the format that are read; NEWEST is written. Macros, because a message quotes them. */
 #define OLDEST 5
-#define NEWEST 14
+#define NEWEST 15
 #define TEXT_OF(x) #x
 #define TEXT(macro) TEXT_OF(macro)
 static const char file_magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
