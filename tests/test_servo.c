@@ -193,6 +193,70 @@ TEST(the_area_between_walls_that_move)
     talus_world_destroy(world);
 }
 
+/* ---- phases ---- */
+
+/* A plate on four balls bears a force, then a stress over its 0.04 m2, goes up at a speed and comes back by a force: no
+ * phase with a ramp begins with a jump. */
+TEST(phases_change_from_force_to_stress_to_velocity_and_back)
+{
+    const TalusServoPhase phases[] = {{TALUS_SERVO_FORCE, 20.0, 0.1, 0.2},
+                                      {TALUS_SERVO_STRESS, 1e3, 0.1, 0.4},
+                                      {TALUS_SERVO_VELOCITY, -0.01, 0.04, 0.6},
+                                      {TALUS_SERVO_FORCE, 10.0, 0.1, INFINITY}};
+    Press press = make_press(0.5, 0.0, 1);
+    CHECK_OK(talus_world_set_servo_phases(press.world, press.joint, phases, 4));
+    for (int i = 1; i <= 500; i++) {
+        checked_step(press.world);
+        const TalusJointState s = joint_state(press.world, press.joint);
+        if (i <= 100)
+            CHECK_NEAR(s.effort, fmin(0.4 * i, 20.0), 1e-9);
+        else if (i <= 200)
+            CHECK_NEAR(s.effort, fmin(20.0 + 0.4 * (i - 100), 40.0), 1e-9);
+        else if (i <= 300)
+            CHECK_NEAR(s.speed, fmax(-0.01 * (i - 200) / 20.0, -0.01), 1e-7);
+        else
+            CHECK_NEAR(s.effort, fmin(0.2 * (i - 300), 10.0), 1e-6);
+    }
+    CHECK_OK(talus_world_set_servo_phases(press.world, press.joint, NULL, 0));
+    checked_step(press.world);
+    CHECK_NEAR(joint_state(press.world, press.joint).effort, 0.0, 1e-9);
+    talus_world_destroy(press.world);
+}
+
+static void refuse_phases(const Press *press, TalusServoPhase first, TalusServoPhase last,
+                          const char *words)
+{
+    const TalusServoPhase phases[2] = {first, last};
+    CHECK_INT(talus_world_set_servo_phases(press->world, press->joint, phases, 2),
+              TALUS_ERR_ARGUMENT);
+    CHECK(strstr(talus_error(), words) != NULL);
+}
+
+TEST(phases_that_make_no_sense)
+{
+    const TalusServoPhase first = {TALUS_SERVO_FORCE, 20.0, 0.1, 0.2},
+                          last = {TALUS_SERVO_VELOCITY, 0.001, 0.0, INFINITY};
+    Press press = make_press(0.5, 0.0, 1);
+    TalusServoPhase bad = first;
+    bad.until = INFINITY;
+    refuse_phases(&press, bad, last, "until inf");
+    bad = last;
+    bad.until = 0.3;
+    refuse_phases(&press, first, bad, "until 0.3");
+    bad = first;
+    bad.ramp = 0.3;
+    refuse_phases(&press, bad, last, "ramp of 0.3");
+    bad = last;
+    bad.value = 1e6;
+    refuse_phases(&press, first, bad, "velocity 1e+06");
+    bad.value = NAN;
+    refuse_phases(&press, first, bad, "finite");
+    const TalusMotorDef speed = {.kind = TALUS_MOTOR_SPEED, .max_effort = 1.0};
+    CHECK_OK(talus_world_set_motor(press.world, press.joint, &speed));
+    refuse_phases(&press, first, last, "servos alone");
+    talus_world_destroy(press.world);
+}
+
 /* ---- refusals ---- */
 
 static void refuse(TalusWorld *world, TalusJointDef def, const char *words)
@@ -365,6 +429,36 @@ TEST(threads_and_a_restart_change_no_bits)
         talus_world_destroy(world[k]);
 }
 
+/* A press that is saved in a ramp, in a phase and between them ends where one without a break ends. */
+TEST(phases_go_on_after_a_restart)
+{
+    const TalusServoPhase phases[] = {{TALUS_SERVO_STRESS, 1e4, 0.02, 0.06},
+                                      {TALUS_SERVO_VELOCITY, -1e-2, 0.02, 0.08},
+                                      {TALUS_SERVO_STRESS, 2e3, 0.03, INFINITY}};
+    TalusWorld *world[2];
+    for (int k = 0; k < 2; k++) {
+        Press press = make_press(0.5, 0.0, 1);
+        world[k] = press.world;
+        CHECK_OK(talus_world_set_servo_phases(world[k], press.joint, phases, 3));
+        for (int i = 1; i <= 60; i++) {
+            void *bytes = NULL;
+            size_t size;
+            CHECK_OK(talus_world_step(world[k], NULL));
+            if (k == 0 || (i != 3 && i != 29 && i != 30 && i != 34 && i != 40 && i != 44))
+                continue;
+            CHECK_OK(talus_world_save(world[k], &bytes, &size));
+            talus_world_destroy(world[k]);
+            CHECK_OK(talus_world_load(bytes, size, 2, NULL, &world[k]));
+            talus_free(bytes);
+        }
+        CHECK(talus_world_hash(world[k]) == talus_world_hash(world[0]));
+        CHECK_NEAR(joint_state(world[k], press.joint).effort,
+                   joint_state(world[0], press.joint).effort, 0.0);
+    }
+    talus_world_destroy(world[0]);
+    talus_world_destroy(world[1]);
+}
+
 int main(void)
 {
     RUN(a_plate_at_rest_presses_with_the_force_whatever_its_mass);
@@ -372,8 +466,11 @@ int main(void)
     RUN(a_force_that_grows_or_pulls);
     RUN(the_area_of_a_box_and_a_cylinder);
     RUN(the_area_between_walls_that_move);
+    RUN(phases_change_from_force_to_stress_to_velocity_and_back);
+    RUN(phases_that_make_no_sense);
     RUN(servos_that_make_no_sense);
     RUN(six_servos_reach_an_isotropic_stress);
     RUN(threads_and_a_restart_change_no_bits);
+    RUN(phases_go_on_after_a_restart);
     return talus_test_result();
 }

@@ -37,6 +37,24 @@ typedef enum TalusMotorKind {
     TALUS_MOTOR_KINDS
 } TalusMotorKind;
 
+/* What a servo holds in a phase. */
+typedef enum TalusServoLoad {
+    TALUS_SERVO_FORCE,    /* a force along the axis, N */
+    TALUS_SERVO_STRESS,   /* a stress, Pa: a force over the current area */
+    TALUS_SERVO_VELOCITY, /* a velocity along the axis, m/s, whatever the force */
+    TALUS_SERVO_LOADS
+} TalusServoLoad;
+
+/* One of several loads that a servo has one after the other (talus_world_set_servo_phases). */
+typedef struct TalusServoPhase {
+    TalusServoLoad load;
+    double value; /* N, Pa or m/s; a velocity is at most max_speed of the motor */
+    /* s: within this time from the start of the phase the load goes in proportion to time to `value`, from the force or
+     * the stress that the servo bears as the phase begins, or from its velocity; 0: at once */
+    double ramp;
+    double until; /* s: end of the phase; infinite for the last one */
+} TalusServoPhase;
+
 /* Motor of the joint's coordinate. Units are rad and N m for an angle, m and N for a length. */
 typedef struct TalusMotorDef {
     TalusMotorKind kind;
@@ -106,6 +124,10 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
 TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id);
 /* Replaces the motor from the next step on; TALUS_MOTOR_NONE removes it. `motor` must not be NULL. */
 TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const TalusMotorDef *motor);
+/* Gives a servo `count` phases, copied, in place of target, rate, start and `stress` of its motor. A step belongs to the
+ * phase in which its middle lies. count 0, or another motor, ends them: then the motor's own numbers hold. */
+TalusStatus talus_world_set_servo_phases(TalusWorld *world, TalusJointId id,
+                                         const TalusServoPhase *phases, int count);
 
 int talus_world_joint_count(const TalusWorld *world);
 TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, TalusJointState *state);

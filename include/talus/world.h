@@ -191,6 +191,8 @@ TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 f
 /* Sets whether bodies of two groups, or of one group, collide (`meet`); by default all do. */
 enum { TALUS_GROUPS = 32, TALUS_COPIES = 2048 };
 TalusStatus talus_world_set_groups(TalusWorld *world, int group_a, int group_b, bool meet);
+/* Moves a body to another group, and wakes its island. */
+TalusStatus talus_world_set_group(TalusWorld *world, TalusBodyId id, int group);
 /* talus_world_exclude excludes two bodies from collision; talus_world_include undoes one exclusion. Exclusions are
  * counted: the bodies collide again after as many inclusions as exclusions. */
 TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);

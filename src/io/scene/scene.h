@@ -243,7 +243,8 @@ typedef struct SceneBody {
     double velocity[3], spin[3], normal[3];
     int64_t tag, count, seed;
     bool avoid;
-    SceneList at; /* items: double[3] */
+    int64_t earlier; /* tag, if `json` has the key */
+    SceneList at;    /* items: double[3] */
     SceneLattice *lattice;
     SceneLayers *layers;
     SceneFill *fill;
@@ -370,6 +371,11 @@ int talus_scene_entry_shape_count(const SceneBody *body);
 /* Sets *shape to the k-th of these shapes. */
 TalusStatus talus_scene_entry_shape(const TalusScene *scene, const SceneBody *body, int k,
                                     const SceneShape **shape);
+/* True if the entry names bodies of the earlier run, in place of new ones. */
+static inline bool talus_scene_is_earlier(const SceneBody *body)
+{
+    return talus_json_get(body->json, "earlier") != NULL;
+}
 /* True if the entry's bodies are driven. */
 static inline bool talus_scene_is_driven(const SceneBody *body)
 {

@@ -387,18 +387,23 @@ static TalusQuat random_rotation(TalusRng *rng)
     }
 }
 
+/* Gives a body the prescribed motions of its entry. */
+static TalusStatus drive_body(Builder *b, const SceneBody *body, TalusBodyId id)
+{
+    const SceneDrive *drives = body->drive ? body->drive : (const SceneDrive *)body->drives.items;
+    const int motions = body->drive ? 1 : body->drives.count;
+    for (int k = 0; k < motions; k++)
+        TALUS_TRY(talus_json_error_at(drives[k].json,
+                                      talus_scene_add_drive(&drives[k], id, b->shift, b->world)));
+    return TALUS_OK;
+}
+
 /* Gives the last `count` bodies the prescribed motions of their entry. */
 static TalusStatus drive_bodies(Builder *b, const SceneBody *body, int count)
 {
-    const SceneDrive *drives = body->drive ? body->drive : (const SceneDrive *)body->drives.items;
     const uint64_t before = b->world->bodies.counts.created - (uint64_t)count;
-    const int motions = body->drive ? 1 : body->drives.count;
     for (int i = 0; i < count; i++)
-        for (int k = 0; k < motions; k++) {
-            const TalusBodyId id = {before + 1 + (uint64_t)i};
-            TALUS_TRY(talus_json_error_at(
-                drives[k].json, talus_scene_add_drive(&drives[k], id, b->shift, b->world)));
-        }
+        TALUS_TRY(drive_body(b, body, (TalusBodyId){before + 1 + (uint64_t)i}));
     return TALUS_OK;
 }
 
@@ -632,6 +637,23 @@ static TalusStatus reserve_entry(Builder *b, Forms *forms, EntryBodies *g, Talus
                                talus_world_begin_pieces(b->world, batch, g->places.count));
 }
 
+/* Gives bodies of the earlier run the name, group and motions of an entry; sets b->count[entry]. */
+static TalusStatus adopt_entry(Builder *b, int entry)
+{
+    const SceneBody *body = (const SceneBody *)b->scene->bodies.items + entry;
+    TalusBodyId *ids = NULL;
+    int group;
+    TALUS_TRY(talus_scene_find_group(b->scene, body->json, body->group, &group));
+    TalusStatus status =
+        talus_scene_adopt_bodies(body, group, b->all.created[0], b->world, &ids, &b->count[entry]);
+    for (int k = 0; status == TALUS_OK && k < b->count[entry]; k++)
+        status = drive_body(b, body, ids[k]);
+    if (status == TALUS_OK && b->count[entry] == 1)
+        b->id[entry] = ids[0];
+    talus_release(ids);
+    return status;
+}
+
 /* Adds the shapes and bodies of an entry of `bodies`; sets b->count[entry]. */
 static TalusStatus add_entry(Builder *b, int entry)
 {
@@ -754,7 +776,8 @@ static TalusStatus add_copy(Builder *b, const TalusScene *scene)
 {
     const TalusScene *s = b->scene;
     for (int i = 0, entry = b->copy * s->bodies.count; i < s->bodies.count; i++, entry++) {
-        TALUS_TRY(add_entry(b, i));
+        const SceneBody *body = (const SceneBody *)s->bodies.items + i;
+        TALUS_TRY(talus_scene_is_earlier(body) ? adopt_entry(b, i) : add_entry(b, i));
         b->all.created[entry + 1] = b->world->bodies.counts.created;
         b->all.pending[entry + 1] = b->world->sources.pendings;
     }

@@ -328,6 +328,23 @@ static TalusStatus check_body_shapes(const TalusScene *scene, const SceneBody *b
     return TALUS_OK;
 }
 
+/* Checks an entry that names bodies of the earlier run: it has no key of what they are already. */
+static TalusStatus check_earlier(const TalusScene *scene, const SceneBody *body)
+{
+    static const char *const allowed[] = {"name", "earlier", "group", "servo", "drive", "drives"};
+    const TalusJson *earlier = talus_json_get(body->json, "earlier");
+    if (!scene->from)
+        return talus_json_fail_key(earlier, "needs the key 'from' of the scene, or --from");
+    for (const TalusJson *key = body->json->first; key; key = key->next) {
+        bool found = false;
+        for (size_t i = 0; i < sizeof allowed / sizeof *allowed; i++)
+            found = found || strcmp(key->key, allowed[i]) == 0;
+        if (!found)
+            return talus_json_fail_key(key, "bodies of the earlier run have theirs");
+    }
+    return check_drive(body);
+}
+
 static TalusStatus check_bodies(const TalusScene *scene)
 {
     const SceneBody *bodies = (const SceneBody *)scene->bodies.items;
@@ -336,14 +353,18 @@ static TalusStatus check_bodies(const TalusScene *scene)
         const SceneShape *shape;
         int material, group;
         TALUS_TRY(check_name_unique(scene, i));
+        TALUS_TRY(talus_scene_find_group(scene, talus_json_get_or_self(body->json, "group"),
+                                         body->group, &group));
+        if (talus_scene_is_earlier(body)) {
+            TALUS_TRY(check_earlier(scene, body));
+            continue;
+        }
         TALUS_TRY(check_body_shapes(scene, body));
         TALUS_TRY(talus_scene_entry_shape(scene, body, 0, &shape));
         TALUS_TRY(talus_scene_find_material(scene, talus_json_get_or_self(body->json, "material"),
                                             body->material, &material));
         TALUS_TRY(check_fixed_keys(body, shape));
         TALUS_TRY(check_drive(body));
-        TALUS_TRY(talus_scene_find_group(scene, talus_json_get_or_self(body->json, "group"),
-                                         body->group, &group));
         TALUS_TRY(check_radius(body, shape));
         TALUS_TRY(check_body_orientation(body));
         TALUS_TRY(check_placement(body, shape));

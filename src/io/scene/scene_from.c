@@ -28,34 +28,101 @@ static void cut_time(char *dir, double *time)
     *at = '\0';
 }
 
-/* Removes all bodies that do not move. On several ranks each removal is one of all. */
-static TalusStatus remove_fixed(TalusWorld *world)
+/* ---- some of the bodies ---- */
+
+/* Which bodies: those that do not move, or those with a tag and a number up to `last`. */
+typedef struct Choice {
+    bool fixed;
+    int tag;
+    uint64_t last;
+} Choice;
+
+static bool is_chosen(const TalusBodies *b, int slot, const Choice *choice)
+{
+    if (b->shape[slot] < 0)
+        return false;
+    return choice->fixed ? b->mobility[slot] == TALUS_MOBILITY_FIXED
+                         : b->tag[slot] == choice->tag && b->id[slot] <= choice->last;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const uint64_t x = ((const TalusBodyId *)a)->number, y = ((const TalusBodyId *)b)->number;
+    return (x > y) - (x < y);
+}
+
+/* Appends the ids of all ranks' messages. */
+static TalusStatus join_ids(const TalusInbox *inbox, TalusBodyId **ids, int *count)
+{
+    size_t bytes = 0;
+    for (int m = 0; m < inbox->count; m++)
+        bytes += inbox->message[m].bytes;
+    TALUS_TRY(TALUS_ALLOC(*ids, bytes / sizeof **ids + 1, "bodies of the earlier run"));
+    for (int m = 0; m < inbox->count; m++) {
+        memcpy(*ids + *count, inbox->message[m].data, inbox->message[m].bytes);
+        *count += (int)(inbox->message[m].bytes / sizeof **ids);
+    }
+    return TALUS_OK;
+}
+
+/* Sets *ids, to be released, to the chosen bodies of all ranks, ascending. */
+static TalusStatus find_bodies(TalusWorld *world, const Choice *choice, TalusBodyId **ids,
+                               int *count)
 {
     const TalusBodies *b = &world->bodies;
     TalusComm *comm = world->ranks.comm;
     TalusInbox inbox = {0};
-    uint64_t *own;
-    int count = 0;
-    TalusStatus status = TALUS_ALLOC(own, (size_t)b->counts.slots + 1, "fixed bodies");
+    TalusBodyId *own = NULL;
+    int owned = 0;
+    *ids = NULL;
+    *count = 0;
+    TalusStatus status = TALUS_ALLOC(own, (size_t)b->counts.slots + 1, "bodies of the earlier run");
     for (int i = 0; status == TALUS_OK && i < b->counts.slots; i++)
-        if (b->shape[i] >= 0 && b->mobility[i] == TALUS_MOBILITY_FIXED)
-            own[count++] = b->id[i];
+        if (is_chosen(b, i, choice))
+            own[owned++].number = b->id[i];
     status = talus_comm_agree(comm, status);
     if (comm) {
-        TALUS_THEN(status, talus_comm_gather(comm, own, (size_t)count * sizeof *own, &inbox));
-        for (int m = 0; status == TALUS_OK && m < inbox.count; m++)
-            for (size_t k = 0; status == TALUS_OK && k < inbox.message[m].bytes / sizeof *own;
-                 k++) {
-                const uint64_t *id = inbox.message[m].data;
-                status = talus_world_remove_body(world, (TalusBodyId){id[k]});
-            }
+        TALUS_THEN(status, talus_comm_gather(comm, own, (size_t)owned * sizeof *own, &inbox));
+        if (status == TALUS_OK)
+            status = talus_comm_agree(comm, join_ids(&inbox, ids, count));
         talus_inbox_clear(&inbox);
+        talus_release(own);
+    } else {
+        *ids = own;
+        *count = owned;
     }
-    for (int k = 0; !comm && status == TALUS_OK && k < count; k++)
-        status = talus_world_remove_body(world, (TalusBodyId){own[k]});
-    talus_release(own);
+    if (status == TALUS_OK && *count > 1)
+        qsort(*ids, (size_t)*count, sizeof **ids, compare_ids);
     return status;
 }
+
+/* Removes all bodies that do not move. On several ranks each removal is one of all. */
+static TalusStatus remove_fixed(TalusWorld *world)
+{
+    const Choice choice = {.fixed = true};
+    TalusBodyId *ids;
+    int count;
+    TalusStatus status = find_bodies(world, &choice, &ids, &count);
+    for (int k = 0; k < count && status == TALUS_OK; k++)
+        status = talus_world_remove_body(world, ids[k]);
+    talus_release(ids);
+    return status;
+}
+
+TalusStatus talus_scene_adopt_bodies(const SceneBody *body, int group, uint64_t last,
+                                     TalusWorld *world, TalusBodyId **ids, int *count)
+{
+    const Choice choice = {.tag = (int)body->earlier, .last = last};
+    const TalusJson *json = talus_json_get(body->json, "earlier");
+    TALUS_TRY(find_bodies(world, &choice, ids, count));
+    if (*count == 0)
+        return talus_json_fail(json, 0, "no body of the earlier run has the tag %d", choice.tag);
+    for (int k = 0; k < *count && body->group; k++)
+        TALUS_TRY(talus_json_error_at(json, talus_world_set_group(world, (*ids)[k], group)));
+    return TALUS_OK;
+}
+
+/* ---- the start ---- */
 
 /* Sets *from_frame to whether the run has an exact frame at or before `time` that is later than its checkpoints up to then. With
  * `time` infinite, a checkpoint is taken if there is one. */

@@ -12,4 +12,9 @@ TalusStatus talus_scene_load_from(const TalusScene *scene, const TalusWorldDef *
  * new material if there is none. */
 TalusStatus talus_scene_put_material(TalusWorld *world, const TalusMaterialDef *def, int *index);
 
+/* Sets *ids, to be released even after a failure, to the bodies up to number `last` that have the tag of an entry with the
+ * key `earlier`, ascending, and moves them to its group, if it has one. All ranks call this together. */
+TalusStatus talus_scene_adopt_bodies(const SceneBody *body, int group, uint64_t last,
+                                     TalusWorld *world, TalusBodyId **ids, int *count);
+
 #endif

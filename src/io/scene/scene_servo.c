@@ -20,21 +20,38 @@ static void init_servo(void *structure)
     ((SceneServo *)structure)->def = (TalusMotorDef){.max_effort = INFINITY};
 }
 
+#define STRUCT ScenePhase
+static const SceneField phase_fields[] = {
+    {"force", &any_real, AT(force), .one_of = "load", .help = "N"},
+    {"stress", &any_real, AT(stress), .one_of = "load", .help = "Pa over the current area"},
+    {"velocity", &any_real, AT(velocity), .one_of = "load",
+     .help = "m/s along the axis, whatever the sample bears; at most `speed`"},
+    {"ramp", &not_negative, AT(ramp), .preset = "0",
+     .help =
+         "s, within which the load changes to this one from what the wall bears, or how fast it "
+         "moves, as the phase begins"},
+    {"until", &positive, AT(until), .help = "s, when the next phase begins; the last has none"},
+};
+OBJECT(phase, "phase", .shorthand = NULL);
+#undef STRUCT
+static const SceneType phases = {.kind = SCENE_LIST, .item = &phase, .min_count = 1};
+
 #define STRUCT SceneServo
 static const SceneField servo_fields[] = {
     {"axis", &vector, AT(axis), .required = true,
      .help = "along which the body slides without turning, and is pushed"},
     {"force", &any_real, AT(force), .one_of = "load", .help = "N"},
     {"stress", &any_real, AT(stress), .one_of = "load", .help = "Pa over the current area"},
+    {"phases", &phases, AT(phases), .one_of = "load", .help = "loads one after the other"},
     {"speed", &positive, AT(def.max_speed), .required = true, .help = "m/s, the largest"},
     {"rate", &any_real, AT(def.rate), .preset = "0",
-     .help = "N/s or Pa/s, by which force or stress grows"},
+     .help = "N/s or Pa/s, by which force or stress grows; not with `phases`"},
     {"start", &not_negative, AT(def.start), .preset = "0",
-     .help = "s, until which force and stress are 0"},
+     .help = "s, until which force and stress are 0; not with `phases`"},
     {"area", &positive, AT(def.area),
      .help = "m2, of the stress; default the body's face across the axis, of a box or cylinder; "
              "with one pair in `between` the width across, m, with two a factor"},
-    {"between", &pairs, AT(between), .needs = "stress",
+    {"between", &pairs, AT(between),
      .help = "pairs of entries, boxes or planes: the area is the product of their distances"},
 };
 #undef STRUCT
@@ -55,11 +72,44 @@ static const char *wall_name(const SceneServo *servo, int k)
 
 /* ---- checks ---- */
 
+/* True if the servo gives a stress, of its own or in a phase. */
+static bool has_stress(const SceneServo *servo)
+{
+    const ScenePhase *phase = (const ScenePhase *)servo->phases.items;
+    bool found = talus_json_get(servo->json, "stress") != NULL;
+    for (int i = 0; i < servo->phases.count; i++)
+        found = found || talus_json_get(phase[i].json, "stress");
+    return found;
+}
+
+/* Fails if a phase has no end, the last one has one, or keys are given that phases replace. */
+static TalusStatus check_phases(const SceneServo *servo)
+{
+    static const char *const replaced[] = {"rate", "start"};
+    const ScenePhase *phase = (const ScenePhase *)servo->phases.items;
+    for (size_t i = 0; servo->phases.count > 0 && i < sizeof replaced / sizeof *replaced; i++)
+        if (talus_json_get(servo->json, replaced[i]))
+            return talus_json_fail_key(talus_json_get(servo->json, replaced[i]),
+                                       "cannot be given together with 'phases', which have ramps");
+    for (int i = 0; i < servo->phases.count; i++) {
+        const TalusJson *until = talus_json_get(phase[i].json, "until");
+        if (i + 1 < servo->phases.count && !until)
+            return talus_json_fail(phase[i].json, 0,
+                                   "missing key 'until': when the next phase begins");
+        if (i + 1 == servo->phases.count && until)
+            return talus_json_fail_key(until, "the last phase lasts to the end of the run");
+    }
+    return TALUS_OK;
+}
+
 static TalusStatus check_servo(const TalusScene *scene, const SceneBody *body)
 {
     const SceneServo *servo = body->servo;
     const TalusJson *between = talus_json_get(servo->json, "between");
     char shown[TALUS_JSON_PRINTABLE_BYTES];
+    TALUS_TRY(check_phases(servo));
+    if (between && !has_stress(servo))
+        return talus_json_fail_key(between, "is the area of a stress, and none is given");
     if (body->fixed || talus_scene_is_driven(body))
         return talus_json_fail_key(servo->json, "a fixed or driven body has none");
     if (body->time > 0.0)
@@ -108,6 +158,37 @@ static TalusStatus fill_motor(const SceneJointPlace *place, const SceneServo *se
     return TALUS_OK;
 }
 
+/* Returns a phase for the world. */
+static TalusServoPhase make_phase(const ScenePhase *phase)
+{
+    const bool stress = talus_json_get(phase->json, "stress") != NULL;
+    const bool force = talus_json_get(phase->json, "force") != NULL;
+    return (TalusServoPhase){.load = stress  ? TALUS_SERVO_STRESS
+                                     : force ? TALUS_SERVO_FORCE
+                                             : TALUS_SERVO_VELOCITY,
+                             .value = stress  ? phase->stress
+                                      : force ? phase->force
+                                              : phase->velocity,
+                             .ramp = phase->ramp,
+                             .until =
+                                 talus_json_get(phase->json, "until") ? phase->until : INFINITY};
+}
+
+/* Gives the joint of a servo its phases, if there are any. */
+static TalusStatus add_phases(const SceneServo *servo, TalusJointId id, TalusWorld *world)
+{
+    const int count = servo->phases.count;
+    TalusServoPhase *phase = NULL;
+    if (count == 0)
+        return TALUS_OK;
+    TALUS_TRY(talus_comm_agree(world->ranks.comm, TALUS_ALLOC(phase, (size_t)count, "scene")));
+    for (int i = 0; i < count; i++)
+        phase[i] = make_phase((const ScenePhase *)servo->phases.items + i);
+    TalusStatus status = talus_world_set_servo_phases(world, id, phase, count);
+    talus_release(phase);
+    return talus_json_error_at(talus_json_get(servo->json, "phases"), status);
+}
+
 /* Adds the joint, named as the entry, at the body's centre. */
 static TalusStatus add_servo(const SceneJointPlace *place, int entry, TalusWorld *world)
 {
@@ -125,9 +206,11 @@ static TalusStatus add_servo(const SceneJointPlace *place, int entry, TalusWorld
                                talus_scene_join_texts(body->name ? body->name : "",
                                                       body->name ? place->suffix : "", &name)));
     def.name = name;
+    TalusJointId id;
     TalusStatus status =
-        talus_json_error_at(body->servo->json, talus_world_add_joint(world, &def, NULL));
+        talus_json_error_at(body->servo->json, talus_world_add_joint(world, &def, &id));
     talus_release(name);
+    TALUS_THEN(status, add_phases(body->servo, id, world));
     return status;
 }
 

@@ -4,10 +4,18 @@
 
 #include "io/scene/scene_joint.h"
 
+/* One of several loads of a servo; one of force, stress and velocity is given. */
+typedef struct ScenePhase {
+    const TalusJson *json;
+    double force, stress, velocity;
+    double ramp, until;
+} ScenePhase;
+
 struct SceneServo {
     const TalusJson *json;
     TalusVec3 axis;
-    double force, stress; /* one of them is given */
+    double force, stress; /* one of them, or phases, is given */
+    SceneList phases;     /* items: ScenePhase */
     TalusMotorDef def;    /* rate, start, max_speed and area */
     SceneList between;    /* items: SceneList of two const char *, names of entries */
 };

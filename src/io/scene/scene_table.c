@@ -395,6 +395,10 @@ static const SceneField body_fields[] = {
      .help = "random places in a region without overlap, by the balls around the bodies"},
     {"file", &text, AT(file), .one_of = "placement",
      .help = "text file of lines x y z [radius], beside the scene"},
+    {"earlier", &integer, AT(earlier), .one_of = "placement",
+     .help =
+         "no new bodies: those of the run in `from` that have this tag; the entry names them and gives "
+         "group, servo and drive"},
     {"count", &counter, AT(count),
      .help =
          "how many bodies; default all places of a lattice, of layers with `repeat`, of a file"},

@@ -188,7 +188,10 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
 
 TalusStatus talus_joint_check_bodies(const TalusWorld *world, const TalusJoint *joint)
 {
-    return check_bodies(world, joint->def.name, &joint->def);
+    TALUS_TRY(check_bodies(world, joint->def.name, &joint->def));
+    return joint->phases > 0
+               ? talus_joint_check_phases(world, &joint->def, joint->phase, joint->phases)
+               : TALUS_OK;
 }
 
 /* Checks kind, length, limits, motor and spring, and that axes and sides are unit vectors. */
@@ -348,7 +351,7 @@ void talus_joints_clear(TalusWorld *world)
 {
     TalusJoints *joints = &world->joints;
     for (int i = 0; i < joints->count; i++)
-        talus_release((char *)joints->joint[i].def.name);
+        talus_joint_clear(&joints->joint[i]);
     TALUS_RELEASE(joints->joint, joints->block, joints->warm_start_backup);
     talus_projection_destroy(joints->projection);
     talus_exchange_clear(&joints->exchange);
@@ -431,6 +434,15 @@ int talus_joints_list_pairs(const TalusWorld *world, int (*pairs)[2], int limit)
 
 /* ---- motors ---- */
 
+/* Gives a joint phases, which it owns from now on, in place of those that it has. */
+static void set_phases(TalusJoint *joint, TalusServoPhase *phases, int count)
+{
+    talus_release(joint->phase);
+    joint->phase = phases;
+    joint->phases = count;
+    joint->warm_start.phase = -1;
+}
+
 TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const TalusMotorDef *motor)
 {
     TalusJoint *joint = NULL;
@@ -442,6 +454,28 @@ TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const Talu
     TALUS_TRY(check_bodies(world, def.name, &def));
     joint->def.motor = *motor;
     joint->motor_since = talus_time(world);
+    set_phases(joint, NULL, 0);
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_set_servo_phases(TalusWorld *world, TalusJointId id,
+                                         const TalusServoPhase *phases, int count)
+{
+    TalusJoint *joint = NULL;
+    TalusServoPhase *copy = NULL;
+    TALUS_TRY(find_joint(world, id, &joint));
+    TALUS_TRY(fetch_bodies_of(world, &joint->def));
+    TALUS_TRY(talus_joint_check_phases(world, &joint->def, phases, count));
+    TalusStatus status =
+        count > 0 ? TALUS_ALLOC(copy, (size_t)count, "phases of a servo") : TALUS_OK;
+    status = talus_comm_agree(world->ranks.comm, status);
+    if (status != TALUS_OK) {
+        talus_release(copy);
+        return status;
+    }
+    for (int i = 0; i < count; i++)
+        copy[i] = phases[i];
+    set_phases(joint, copy, count);
     return TALUS_OK;
 }
 

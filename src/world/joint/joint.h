@@ -40,6 +40,10 @@ enum { TALUS_JOINT_BODIES = 6 };
 typedef struct TalusJointWarmStart {
     double angle; /* REVOLUTE: the last coordinate, rad, for counting turns */
     TalusVec3 impulse[TALUS_JOINT_PARTS]; /* on the mover, world frame, N s */
+    /* of a servo with phases: index of the present one, -1 before the first step; when it began, s; load then, N, Pa or
+     * m/s */
+    int phase;
+    double phase_start, phase_load;
 } TalusJointWarmStart;
 
 /* Sums of impulses on the mover in the current step, N s and N m s; `effort`: along the coordinate. */
@@ -53,6 +57,8 @@ typedef struct TalusJoint {
     uint64_t number;    /* of its id */
     double motor_since; /* s: time at which the motor was set */
     double length;      /* m: of offsets r (above): bounding radius of the smaller moving body */
+    TalusServoPhase *phase; /* [phases]: of a servo; NULL: the motor's own numbers hold */
+    int phases;
     /* point, axis and unit vector normal to the axis, of base and mover, each in its own frame */
     TalusVec3 anchor[2], axis[2], side[2];
     TalusJointWarmStart warm_start;
@@ -163,6 +169,8 @@ void talus_joints_finish_step(TalusWorld *world, double h);
 int talus_joints_list_pairs(const TalusWorld *world, int (*pairs)[2], int limit);
 
 /* ---- joint_drop.c ---- */
+/* Releases the memory of a joint. */
+void talus_joint_clear(TalusJoint *joint);
 /* Removes the joint at `index` from the list and releases its name. */
 void talus_joints_drop(TalusJoints *joints, int index);
 /* On several ranks: drops the joints of a body that a call has removed, on all ranks. */
@@ -197,6 +205,15 @@ double talus_angle(double sine, double cosine);
 /* Refuses a servo whose numbers, joint, bodies or walls are not valid; other motors pass. */
 TalusStatus talus_joint_check_servo(const TalusWorld *world, const char *name,
                                     const TalusJointDef *def);
+/* Refuses phases that are not valid for this joint, which has a servo. */
+TalusStatus talus_joint_check_phases(const TalusWorld *world, const TalusJointDef *def,
+                                     const TalusServoPhase *phases, int count);
+/* Before the blocks of a part of length h: enters the phase in which the middle of the part lies. */
+void talus_joint_enter_phase(const TalusWorld *world, TalusJoint *joint, double h);
+/* Returns what a servo with phases holds at a time: N, Pa or m/s. */
+double talus_joint_phase_load(const TalusJoint *joint, double time);
+/* True if the servo holds a velocity at present. */
+bool talus_joint_holds_velocity(const TalusJoint *joint);
 /* Returns the force of a servo whose motor has this target: a stress times the current area, or the force itself. */
 double talus_joint_servo_force(const TalusWorld *world, const TalusJoint *joint, double target);
 /* Returns the force along the axis that balances the weight of body a. */

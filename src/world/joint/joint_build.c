@@ -4,7 +4,8 @@
  * angles times the row's lever; max_effort is divided by the lever, stiffness and damping by its square:
  *     held            u = 0
  *     speed motor     u = speed, |gamma| <= max_effort h
- *     servo           u = max_speed in the direction of the force F, |gamma| <= |F| h
+ *     servo           u = max_speed in the direction of the force F, |gamma| <= |F| h; in a phase of given velocity as a
+ *                     speed motor
  *     position motor  y + h u = target, |gamma| <= max_effort h; or, with stiffness k and damping c, the force
  *                     k (target - y - h u) + c (rate - u) at the end of the step
  *     spring          -(k (y + h u - rest) + c u), likewise
@@ -56,6 +57,8 @@ static void make_spring(TalusJointBlock *block, double h, double k, double c, do
 static double motor_target(const TalusJoint *joint, double time)
 {
     const TalusMotorDef *motor = &joint->def.motor;
+    if (joint->phases > 0)
+        return talus_joint_phase_load(joint, time);
     return time > motor->start
                ? motor->target + motor->rate * (time - fmax(joint->motor_since, motor->start))
                : 0.0;
@@ -68,11 +71,11 @@ static bool has_block(const TalusMotorDef *motor)
            motor->kind == TALUS_MOTOR_SERVO;
 }
 
-/* Returns the largest |effort| of the motor's block at a time; of a servo its force. */
+/* Returns the largest |effort| of the motor's block at a time; of a servo that holds no velocity its force. */
 static double block_effort(const TalusWorld *world, const TalusJoint *joint, double time)
 {
     const TalusMotorDef *motor = &joint->def.motor;
-    if (motor->kind != TALUS_MOTOR_SERVO)
+    if (motor->kind != TALUS_MOTOR_SERVO || talus_joint_holds_velocity(joint))
         return motor->max_effort;
     double force = talus_joint_servo_force(world, joint, motor_target(joint, time));
     return fmin(fabs(force), fmin(motor->max_effort, DBL_MAX));
@@ -95,7 +98,7 @@ static void append_motor(BlockWriter *c, const TalusJointPose *pose)
     /* count_bounded counts this block as bounded: a product that overflows must not become INFINITY, no bound */
     if (isfinite(max_effort))
         block.max_impulse = fmin(block.max_impulse, DBL_MAX);
-    if (motor->kind == TALUS_MOTOR_SPEED)
+    if (motor->kind == TALUS_MOTOR_SPEED || talus_joint_holds_velocity(c->joint))
         block.bias = -target;
     else if (motor->kind == TALUS_MOTOR_SERVO)
         block.bias = -copysign(motor->max_speed, target);
@@ -145,10 +148,11 @@ static void append_joint(BlockWriter *c)
 }
 
 /* Returns the number of bounded blocks of a joint: motors of bounded effort, and limits. */
-static int count_bounded(const TalusJointDef *def)
+static int count_bounded(const TalusJoint *joint)
 {
-    bool motor = has_block(&def->motor) &&
-                 (isfinite(def->motor.max_effort) || def->motor.kind == TALUS_MOTOR_SERVO);
+    const TalusJointDef *def = &joint->def;
+    bool force = def->motor.kind == TALUS_MOTOR_SERVO && !talus_joint_holds_velocity(joint);
+    bool motor = has_block(&def->motor) && (isfinite(def->motor.max_effort) || force);
     return motor + isfinite(def->lower) + isfinite(def->upper);
 }
 
@@ -167,9 +171,13 @@ TalusStatus talus_joints_make_blocks(TalusWorld *world, double h)
         return TALUS_OK;
     TALUS_TRY(
         TALUS_GROW(joints->block, (size_t)joints->count * TALUS_JOINT_PARTS, 0, "joint blocks"));
-    for (int i = 0; i < joints->count; i++)
-        if (talus_joint_lives(world, &joints->joint[i]))
-            joints->bounded += count_bounded(&joints->joint[i].def);
+    for (int i = 0; i < joints->count; i++) {
+        TalusJoint *joint = &joints->joint[i];
+        if (!talus_joint_lives(world, joint))
+            continue;
+        talus_joint_enter_phase(world, joint, h);
+        joints->bounded += count_bounded(joint);
+    }
     BlockWriter c = {.world = world, .h = h, .free = joints->bounded};
     for (c.index = 0; c.index < joints->count; c.index++) {
         c.joint = &joints->joint[c.index];

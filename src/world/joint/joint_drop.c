@@ -6,10 +6,16 @@
 
 #include <string.h>
 
+void talus_joint_clear(TalusJoint *joint)
+{
+    talus_release((char *)joint->def.name);
+    talus_release(joint->phase);
+}
+
 void talus_joints_drop(TalusJoints *joints, int index)
 {
     TalusJoint *joint = &joints->joint[index];
-    talus_release((char *)joint->def.name);
+    talus_joint_clear(joint);
     memmove(joint, joint + 1, (size_t)(--joints->count - index) * sizeof *joint);
 }
 

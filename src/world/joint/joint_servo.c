@@ -2,7 +2,10 @@
  *
  * The area is that between walls that may move, `area` times their distances, or a constant. The wall that is pushed is
  * weightless along its axis: its weight is balanced, so that at rest the contacts bear the given force whatever the mass
- * of the wall. While it accelerates by a they bear the force less mass times a. */
+ * of the wall. While it accelerates by a they bear the force less mass times a.
+ *
+ * Phases are loads one after the other. What a phase begins with is taken from the step before: the force that the servo
+ * bore, or its velocity. It is kept with the warm start, so that a step that is undone undoes it. */
 #include "world/ids.h"
 #include "world/joint/joint.h"
 #include "world/state.h"
@@ -75,11 +78,67 @@ static double current_area(const TalusWorld *world, const TalusJoint *joint)
     return area;
 }
 
+/* ---- phases ---- */
+
+static const TalusServoPhase *present_phase(const TalusJoint *joint)
+{
+    return joint->phases > 0 ? &joint->phase[joint->warm_start.phase] : NULL;
+}
+
+/* Returns what the servo bears or how it moves now, in the unit of the load: N, Pa or m/s. */
+static double present_load(const TalusWorld *world, const TalusJoint *joint, TalusServoLoad load)
+{
+    if (load == TALUS_SERVO_VELOCITY) {
+        const TalusJointPose pose = talus_joint_pose(world, joint);
+        return talus_joint_speed(world, joint, &pose);
+    }
+    const double force = joint->reported.effort;
+    const double area = load == TALUS_SERVO_STRESS ? current_area(world, joint) : 1.0;
+    return area > 0.0 ? force / area : 0.0;
+}
+
+void talus_joint_enter_phase(const TalusWorld *world, TalusJoint *joint, double h)
+{
+    TalusJointWarmStart *w = &joint->warm_start;
+    const double middle = world->part_time + 0.5 * h;
+    int next = w->phase < 0 ? 0 : w->phase;
+    while (next + 1 < joint->phases && middle > joint->phase[next].until)
+        next++;
+    if (joint->phases == 0 || next == w->phase)
+        return;
+    w->phase = next;
+    w->phase_start = world->part_time;
+    w->phase_load = present_load(world, joint, joint->phase[next].load);
+}
+
+double talus_joint_phase_load(const TalusJoint *joint, double time)
+{
+    const TalusServoPhase *phase = present_phase(joint);
+    const double from = joint->warm_start.phase_load;
+    const double passed = time - joint->warm_start.phase_start;
+    if (passed >= phase->ramp)
+        return phase->value;
+    return from + (phase->value - from) * (passed / phase->ramp);
+}
+
+bool talus_joint_holds_velocity(const TalusJoint *joint)
+{
+    const TalusServoPhase *phase = present_phase(joint);
+    return phase && phase->load == TALUS_SERVO_VELOCITY;
+}
+
 /* ---- forces ---- */
+
+/* True if the present target of a servo is a stress. */
+static bool holds_stress(const TalusJoint *joint)
+{
+    const TalusServoPhase *phase = present_phase(joint);
+    return phase ? phase->load == TALUS_SERVO_STRESS : joint->def.motor.stress;
+}
 
 double talus_joint_servo_force(const TalusWorld *world, const TalusJoint *joint, double target)
 {
-    return joint->def.motor.stress ? target * current_area(world, joint) : target;
+    return holds_stress(joint) ? target * current_area(world, joint) : target;
 }
 
 double talus_joint_counterweight(const TalusWorld *world, const TalusJoint *joint,
@@ -167,4 +226,43 @@ TalusStatus talus_joint_check_servo(const TalusWorld *world, const char *name,
     for (int k = 0; k < 2; k++)
         TALUS_TRY(check_pair(world, name, def->motor.between[k]));
     return def->motor.stress ? check_area(world, name, def) : TALUS_OK;
+}
+
+/* Refuses the numbers of phase i. */
+static TalusStatus check_phase(const TalusJointDef *def, const TalusServoPhase *phases, int count,
+                               int i)
+{
+    const TalusServoPhase *p = &phases[i];
+    const double begin = i > 0 ? phases[i - 1].until : 0.0;
+    if ((unsigned)p->load >= TALUS_SERVO_LOADS || !isfinite(p->value))
+        return talus_reject("joint \"%s\": phase %d with load %d and value %g; expected a force, "
+                            "stress or velocity that is finite",
+                            def->name, i, (int)p->load, p->value);
+    if (p->load == TALUS_SERVO_VELOCITY && fabs(p->value) > def->motor.max_speed)
+        return talus_reject("joint \"%s\": phase %d with velocity %g; the servo has a speed of %g "
+                            "at most",
+                            def->name, i, p->value, def->motor.max_speed);
+    if (i + 1 < count ? !(p->until > begin) || !isfinite(p->until) : p->until != INFINITY)
+        return talus_reject("joint \"%s\": phase %d until %g; expected ends that ascend, and none "
+                            "of the last phase",
+                            def->name, i, p->until);
+    if (!(p->ramp >= 0.0) || !isfinite(p->ramp) || p->ramp > (p->until - begin) * (1.0 + 1e-9))
+        return talus_reject("joint \"%s\": phase %d with a ramp of %g s; expected 0 or more, and "
+                            "no more than the phase lasts, %g s",
+                            def->name, i, p->ramp, p->until - begin);
+    return TALUS_OK;
+}
+
+TalusStatus talus_joint_check_phases(const TalusWorld *world, const TalusJointDef *def,
+                                     const TalusServoPhase *phases, int count)
+{
+    TalusJointDef pushed = *def;
+    if (def->motor.kind != TALUS_MOTOR_SERVO || count < 0 || (count > 0 && !phases))
+        return talus_reject("joint \"%s\": %d phases; servos alone have phases, 0 or more",
+                            def->name, count);
+    for (int i = 0; i < count; i++) {
+        TALUS_TRY(check_phase(def, phases, count, i));
+        pushed.motor.stress = pushed.motor.stress || phases[i].load == TALUS_SERVO_STRESS;
+    }
+    return talus_joint_check_servo(world, def->name, &pushed);
 }

@@ -6,6 +6,9 @@
 #include "world/save/save.h"
 #include "world/state.h"
 
+/* Bytes of a phase. */
+enum { PHASE_BYTES = 32 };
+
 /* Transfers a number that may be `infinite`, INFINITY or -INFINITY, as a flag and a finite number. */
 static void transfer_bound(TalusArchive *a, double *value, double infinite)
 {
@@ -43,6 +46,28 @@ static void transfer_joint_def(TalusArchive *a, TalusJointDef *def, char **name)
     talus_archive_bool(a, &def->collide);
 }
 
+/* Transfers the phases of a servo and where it is in them. */
+static void transfer_phases(TalusArchive *a, TalusJoint *joint)
+{
+    TalusJointWarmStart *w = &joint->warm_start;
+    if (a->version < 15) /* before, servos had one load */
+        return;
+    talus_archive_count(a, &joint->phases, PHASE_BYTES);
+    if (a->loading && joint->phases > 0)
+        TALUS_ARCHIVE_CALL(a,
+                           TALUS_ALLOC(joint->phase, (size_t)joint->phases, "phases of a servo"));
+    for (int i = 0; i < joint->phases && a->status == TALUS_OK; i++) {
+        TALUS_ARCHIVE_ENUM(a, joint->phase[i].load);
+        TALUS_ARCHIVE_F64(a, &joint->phase[i].value, &joint->phase[i].ramp);
+        transfer_bound(a, &joint->phase[i].until, INFINITY);
+    }
+    TALUS_ARCHIVE_I32(a, &w->phase);
+    TALUS_ARCHIVE_F64(a, &w->phase_start, &w->phase_load);
+    const bool known = w->phase >= -1 && w->phase < (joint->phases > 0 ? joint->phases : 1);
+    if (a->loading && (!known || !isfinite(w->phase_start) || !isfinite(w->phase_load)))
+        talus_archive_refuse(a, "a servo has no such phase");
+}
+
 static void transfer_joint(TalusArchive *a, TalusWorld *world, TalusJoint *joint)
 {
     char *name = (char *)joint->def.name;
@@ -55,6 +80,7 @@ static void transfer_joint(TalusArchive *a, TalusWorld *world, TalusJoint *joint
         TALUS_ARCHIVE_VEC3(a, &joint->warm_start.impulse[part]);
     TALUS_ARCHIVE_VEC3(a, &joint->reported.force, &joint->reported.torque);
     TALUS_ARCHIVE_F64(a, &joint->reported.effort);
+    transfer_phases(a, joint);
     if (!a->loading)
         return;
     joint->def.name = name;
