@@ -68,7 +68,7 @@ export interface FreeTable {
   note: string;
 }
 
-// Curves of an experiment's own; `points`: marks that no line joins.
+// Curves of an experiment's own; `points`: marks that no line joins; `bar`: half lengths of error bars, empty: none.
 export interface FreeFigure {
   title: string;
   note: string;
@@ -77,7 +77,7 @@ export interface FreeFigure {
   xLog: boolean;
   yLog: boolean;
   points: boolean;
-  curves: { name: string; x: Float64Array; y: Float64Array }[];
+  curves: { name: string; x: Float64Array; y: Float64Array; bar: Float64Array }[];
   styles: Style[]; // of the curves
 }
 
@@ -169,7 +169,7 @@ function readTable(v: unknown): FreeTable {
 
 function readFigure(v: unknown): FreeFigure {
   const raw = object(v);
-  const curves = list(raw.curves).map(object).map((c) => ({ name: text(c.name), x: numbers(c.x), y: numbers(c.y) }));
+  const curves = list(raw.curves).map(object).map((c) => ({ name: text(c.name), x: numbers(c.x), y: numbers(c.y), bar: numbers(c.bar) }));
   return {
     title: text(raw.title), note: text(raw.note), x: text(raw.x), y: text(raw.y),
     xLog: raw.x_log === true, yLog: raw.y_log === true, points: raw.points === true,

@@ -55,19 +55,26 @@ static TalusStatus remove_fixed(TalusWorld *world)
     return status;
 }
 
+TalusStatus talus_scene_find_from(const TalusScene *scene, char **dir, double *time)
+{
+    const SceneFrom *from = scene->from;
+    const TalusJson *json = talus_json_get_or_self(from->json, "run");
+    TALUS_TRY(talus_scene_resolve_path(scene, json, from->run, dir));
+    *time = talus_json_get(from->json, "time") ? from->time : INFINITY;
+    cut_time(*dir, time);
+    return TALUS_OK;
+}
+
 TalusStatus talus_scene_load_from(const TalusScene *scene, const TalusWorldDef *def,
                                   TalusWorld **world)
 {
     const SceneFrom *from = scene->from;
     const TalusJson *json = talus_json_get_or_self(from->json, "run");
     const TalusLoadDef load = {.start = def, .comm = def->comm};
-    double time = INFINITY;
+    double time;
     char *dir;
     *world = NULL;
-    TALUS_TRY(talus_comm_agree(def->comm, talus_scene_resolve_path(scene, json, from->run, &dir)));
-    if (talus_json_get(from->json, "time"))
-        time = from->time;
-    cut_time(dir, &time);
+    TALUS_TRY(talus_comm_agree(def->comm, talus_scene_find_from(scene, &dir, &time)));
     TalusStatus status =
         talus_json_error_at(json, talus_checkpoint_read_before(dir, time, &load, world));
     talus_release(dir);
