@@ -147,11 +147,11 @@ static void make_words(const Study *study, const StudyRun *run, bool resume, con
         add_assignments(words, study, run);
         add_option(words, "--solver", o->solver);
         add_option(words, "--backend", o->backend);
-        add_real(words, "--until", o->until);
         add_real(words, "--every", o->every);
         add_option(words, "--frames", "bulk");
         add_option(words, "--out", dir);
     }
+    add_real(words, "--until", run->until); /* refused if somebody has run it on */
     add_real(words, "--threads", o->threads >= 0 ? o->threads : 1.0);
     add_real(words, "--checkpoint-every", o->checkpoint_every);
     add_word(words, "--quiet");

@@ -38,10 +38,11 @@ void study_run_dir(const Study *study, const StudyRun *run, char path[CLI_PATH_M
     snprintf(path, CLI_PATH_MAX, "%.*s/runs/%s", CLI_PATH_MAX - 32, study->dir, run->key);
 }
 
-/* Reads run.json; false unless it says that the run has finished. */
-static bool read_finished(const char *dir, RunState *state)
+/* Reads run.json; false unless it says that the run has come to its end. */
+static bool read_finished(const StudyRun *run, const char *dir, RunState *state)
 {
-    return run_state_read(AT_FDCWD, dir, state) && strcmp(state->state, "finished") == 0;
+    return run_state_read(AT_FDCWD, dir, state) && strcmp(state->state, "finished") == 0 &&
+           state->until == run->until;
 }
 
 /* Formats what sweep.key holds for a run that has ended so. */
@@ -59,7 +60,7 @@ bool study_is_whole(const Study *study, const StudyRun *run)
     TalusText expected = {0};
     study_run_dir(study, run, dir);
     snprintf(path, sizeof path, "%s/sweep.key", dir);
-    if (access(path, F_OK) != 0 || !read_finished(dir, &state))
+    if (access(path, F_OK) != 0 || !read_finished(run, dir, &state))
         return false;
     format_key_file(run, &state, &expected);
     const bool whole = talus_read_file(path, KEY_LIMIT, &found, &size) == TALUS_OK &&
@@ -100,7 +101,7 @@ TalusStatus study_confirm_run(const Study *study, const StudyRun *run)
     TalusFile *file;
     TalusText text = {0};
     study_run_dir(study, run, dir);
-    if (!read_finished(dir, &state))
+    if (!read_finished(run, dir, &state))
         return talus_fail_file(dir, TALUS_ERR_FORMAT, "its run has not finished");
     TALUS_TRY(study_identify(study, run, &identity));
     const bool same = strcmp(identity, run->identity) == 0;

@@ -198,10 +198,9 @@ static int make_figures(Study *study, const TalusScene *scene)
 
 /* Fails if figures have no rows: a mean from a time past the end, or a bulk figure at the end of a run that has no frame
  * there. */
-static int check_times(const Study *study, const TalusScene *scene)
+static int check_times(const Study *study, double until, const TalusScene *scene)
 {
     const StudyOptions *o = study->options;
-    const double until = isnan(o->until) ? talus_scene_until(scene) : o->until;
     const double every = isnan(o->every) ? talus_scene_every(scene) : o->every;
     const double frames = until / every;
     for (int i = 0; i < study->figures; i++) {
@@ -225,13 +224,15 @@ static int check_run(Study *study, StudyRun *run)
     TalusScene *scene;
     if (load_scene(study, run, &scene) != TALUS_OK)
         return cli_fail_by_domain(study->options->command);
+    const double until = study->options->until;
+    run->until = isnan(until) ? talus_scene_until(scene) : until;
     int code = CLI_OK;
     if (run == study->run) {
         snprintf(study->title, sizeof study->title, "%s", talus_scene_title(scene));
         code = make_figures(study, scene);
     }
     if (code == CLI_OK)
-        code = check_times(study, scene);
+        code = check_times(study, run->until, scene);
     if (code == CLI_OK && format_identity(study, scene, &run->identity) != TALUS_OK)
         code = cli_fail_library();
     talus_scene_destroy(scene);

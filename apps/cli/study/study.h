@@ -21,7 +21,8 @@ typedef enum StudyState { STUDY_WAITING, STUDY_FINISHED, STUDY_FAILED } StudySta
 
 typedef struct StudyRun {
     int point;
-    int seed; /* -1: not given */
+    int seed;     /* -1: not given */
+    double until; /* simulated time at its end, s */
     char *identity;
     char key[STUDY_KEY];
     int same_as; /* index of an earlier run with the same key, which is run for both; -1: none */
