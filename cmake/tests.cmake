@@ -176,7 +176,7 @@ foreach(source IN LISTS talus_test_sources)
   endif()
   if(name MATCHES "page|serve|steps")
     target_link_libraries(${name} PRIVATE talus_page)
-  elseif(name MATCHES "test_lab|test_advise|test_validate") # parts of the program
+  elseif(name MATCHES "test_lab|test_advise|test_validate|test_study") # parts of the program
     target_sources(${name} PRIVATE $<FILTER:$<TARGET_OBJECTS:talus>,EXCLUDE,/cli/main\\.c>)
     target_link_libraries(${name} PRIVATE $<TARGET_PROPERTY:talus,LINK_LIBRARIES>)
   else()

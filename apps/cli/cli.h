@@ -55,7 +55,8 @@ typedef struct CliCommand {
 #define CLI_OPTIONS(table) .options = (table), .option_count = sizeof(table) / sizeof *(table)
 
 extern const CliCommand cli_run, cli_view, cli_render, cli_export, cli_solve, cli_verify, cli_bench,
-    cli_list, cli_info, cli_extract, cli_advise, cli_reproduce, cli_measure, cli_validate;
+    cli_list, cli_info, cli_extract, cli_advise, cli_reproduce, cli_measure, cli_validate,
+    cli_sweep;
 
 /* Parses the arguments, argv[0] being the command's name, and runs the command unless help was requested or usage was
  * wrong. Returns the exit code. */

@@ -18,7 +18,7 @@ static const CliCommand help = {.name = "help",
 
 /* Commands, in the order of the help text. */
 static const CliCommand *const commands[] = {&cli_run,       &cli_advise,   &cli_view,  &cli_render,
-                                             &cli_export,    &cli_measure,  &cli_solve, &cli_bench,
+                                             &cli_export,    &cli_measure,  &cli_sweep, &cli_solve, &cli_bench,
                                              &cli_reproduce, &cli_validate, &cli_list,  &cli_info,
                                              &cli_extract,   &cli_verify,   &help};
 enum { COMMANDS = sizeof commands / sizeof *commands };

@@ -280,6 +280,7 @@ void lab_table_clear(LabTable *table);
 typedef struct LabCurve {
     char name[LAB_TEXT];
     double *x, *y;
+    double *bar; /* half lengths of error bars along y; NULL: none */
     int count;
 } LabCurve;
 
@@ -296,11 +297,14 @@ typedef struct LabFigure {
 /* Adds a curve, of which a figure has at most LAB_CURVES; copies its points. */
 void lab_figure_add(LabFigure *figure, const char *name, const double *x, const double *y,
                     int count);
+/* The same with error bars of these half lengths, NAN: none at this point; bar NULL: none at all. */
+void lab_figure_add_with_bars(LabFigure *figure, const char *name, const double *x, const double *y,
+                              const double *bar, int count);
 void lab_figure_clear(LabFigure *figure);
 enum {
     LAB_SHOWN = 1000
 }; /* maximum number of points of a curve on a page, those that break its line aside */
-/* Writes the points of a curve of the figure that a page shows, extremes among them, to *out, whose x and y the caller
+/* Writes the points of a curve of the figure that a page shows, extremes among them, to *out, whose x, y and bar the caller
  * frees. Returns false, and leaves *out as it is, if the page shows all. */
 bool lab_curve_thin(const LabFigure *figure, const LabCurve *curve, LabCurve *out);
 
@@ -328,7 +332,7 @@ enum { LAB_NOTES = 96, LAB_FIGURES = 128 }; /* maximum numbers in a set */
 
 /* The results of one call of `talus solve` or `talus bench`, with all that the report shows. */
 typedef struct LabSet {
-    /* kind: "solve" or "bench". dir: directory of results.json; NULL: nothing is stored. */
+    /* kind: "solve", "bench" or "sweep". dir: directory of results.json; NULL: nothing is stored. */
     const char *title, *kind, *dir;
     const char *experiment; /* name of the experiment; NULL: none */
     int threads;            /* of all solves; 0: the experiment runs worlds */

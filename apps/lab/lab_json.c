@@ -186,6 +186,8 @@ static void put_curve(JsonOut *json, const LabCurve *curve, bool page)
     json_write_text(json, "name", curve->name);
     write(json, "x", curve->x, (size_t)curve->count);
     write(json, "y", curve->y, (size_t)curve->count);
+    if (curve->bar)
+        write(json, "bar", curve->bar, (size_t)curve->count);
     json_close_object(json);
 }
 
@@ -207,6 +209,7 @@ static void put_figure(JsonOut *json, const LabFigure *figure, bool page)
             put_curve(json, &shown, page);
             free(shown.x);
             free(shown.y);
+            free(shown.bar);
         } else {
             put_curve(json, &figure->curve[i], page);
         }

@@ -112,15 +112,22 @@ static double *copy_values(const double *values, int count)
     return copy;
 }
 
-void lab_figure_add(LabFigure *figure, const char *name, const double *x, const double *y,
-                    int count)
+void lab_figure_add_with_bars(LabFigure *figure, const char *name, const double *x, const double *y,
+                              const double *bar, int count)
 {
     assert(figure->curves < LAB_CURVES);
     LabCurve *curve = &figure->curve[figure->curves++];
     snprintf(curve->name, sizeof curve->name, "%s", name);
     curve->x = copy_values(x, count);
     curve->y = copy_values(y, count);
+    curve->bar = bar ? copy_values(bar, count) : NULL;
     curve->count = count;
+}
+
+void lab_figure_add(LabFigure *figure, const char *name, const double *x, const double *y,
+                    int count)
+{
+    lab_figure_add_with_bars(figure, name, x, y, NULL, count);
 }
 
 void lab_figure_clear(LabFigure *figure)
@@ -128,6 +135,7 @@ void lab_figure_clear(LabFigure *figure)
     for (int i = 0; i < figure->curves; i++) {
         free(figure->curve[i].x);
         free(figure->curve[i].y);
+        free(figure->curve[i].bar);
     }
     figure->curves = 0;
 }

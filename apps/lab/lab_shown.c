@@ -70,10 +70,14 @@ static void read_figure(LabSet *set, const TalusJson *from)
     for (const TalusJson *c = first_of(from, "curves"); c && f->curves < LAB_CURVES; c = c->next) {
         const TalusJson *x = array_of(c, "x");
         int count = x ? x->count : 0;
-        double *values = cli_check_memory(calloc(2 * (size_t)count + 1, sizeof *values));
+        double *values = cli_check_memory(calloc(3 * (size_t)count + 1, sizeof *values));
+        double *bar = array_of(c, "bar") ? values + 2 * count : NULL;
         read_reals(c, "x", values, count);
         read_reals(c, "y", values + count, count);
-        lab_figure_add(f, text_of(talus_json_get(c, "name")), values, values + count, count);
+        if (bar)
+            read_reals(c, "bar", bar, count);
+        lab_figure_add_with_bars(f, text_of(talus_json_get(c, "name")), values, values + count, bar,
+                                 count);
         free(values);
     }
 }

@@ -95,13 +95,18 @@ bool lab_curve_thin(const LabFigure *figure, const LabCurve *curve, LabCurve *ou
     const size_t count = (size_t)curve->count;
     bool *kept = cli_check_memory(calloc(count, sizeof *kept));
     *out = (LabCurve){.x = cli_check_memory(malloc(count * sizeof *out->x)),
-                      .y = cli_check_memory(malloc(count * sizeof *out->y))};
+                      .y = cli_check_memory(malloc(count * sizeof *out->y)),
+                      .bar = curve->bar ? cli_check_memory(malloc(count * sizeof *out->bar))
+                                        : NULL};
     memcpy(out->name, curve->name, sizeof out->name);
     choose_points(figure, curve, kept);
     for (int k = 0; k < curve->count; k++)
         if (kept[k]) {
             out->x[out->count] = curve->x[k];
-            out->y[out->count++] = curve->y[k];
+            out->y[out->count] = curve->y[k];
+            if (out->bar)
+                out->bar[out->count] = curve->bar[k];
+            out->count++;
         }
     free(kept);
     return true;

@@ -48,6 +48,10 @@ double talus_scene_param_value(const TalusScene *scene, int index);
 /* ---- a run's directory: frames, steps.csv, probes.csv, flows.csv, joints.csv, checkpoint-{a,b}; docs/reference/output.md ---- */
 typedef struct TalusOutput TalusOutput;
 
+/* Returns the first line of a table of a run, the names of its columns with commas between and a line feed behind; NULL if
+ * there is no such table. `name`: "steps.csv", "probes.csv", "joints.csv" or "ranks.csv". */
+const char *talus_output_columns(const char *name);
+
 /* A zeroed def starts a run that writes frames.talus and the tables. */
 typedef struct TalusOutputDef {
     const char *title, *scene; /* for the frames; NULL: "" */

@@ -155,23 +155,51 @@ async function figures(browser) {
   await close();
 }
 
-// An experiment's own figures: curves on a log axis, and marks of which two share an x.
+// An experiment's own figures: curves on a log axis, marks of which two share an x, and a curve with error bars.
 async function free(browser) {
   const curves = [{ name: "a, 800", x: [1, 2, 3], y: [1, 10, null] }, { name: "b", x: [1, 2], y: [0, 5] }];
   const marks = [{ name: "a, 800", x: [3, 3, 9], y: [1, 2, 4] }];
+  const barred = [{ name: "c", x: [1, 2, 3], y: [1, 2, 3], bar: [0.5, null, 4] }];
   const figure = (title, more) => ({ title, note: "Of " + title, x: "time, s", y: "energy", ...more });
   writeFileSync("pages/free.html", pageOf({ title: "free", figures: [
-    figure("Curves", { y_log: true, curves }), figure("Marks", { x_log: true, points: true, curves: marks })] }));
+    figure("Curves", { y_log: true, curves }), figure("Marks", { x_log: true, points: true, curves: marks }), figure("Bars", { curves: barred })] }));
   const { p, heard, visit, close } = await open(browser);
   await visit("pages/free.html");
-  equal("free figures", await texts(p, "#figures h3"), ["Curves", "Marks"]);
-  equal("free plots", await p.locator("#figures canvas").count(), 2);
-  equal("free captions", await texts(p, "#figures figcaption"), ["Of Curves", "Of Marks"]);
+  equal("free figures", await texts(p, "#figures h3"), ["Curves", "Marks", "Bars"]);
+  equal("free plots", await p.locator("#figures canvas").count(), 3);
+  equal("free captions", await texts(p, "#figures figcaption"), ["Of Curves", "Of Marks", "Of Bars"]);
   const button = (at, name) => p.locator("#figures figure").nth(at).locator(".actions button", { hasText: name });
   equal("free curves: what the axes hold", (await saved(p, button(0, "CSV"))).text.trim().split("\n"),
     ["series,\"time, s\",energy", "\"a, 800\",1,1", "\"a, 800\",2,10", "b,2,5"]);
   const svg = (await saved(p, button(1, "SVG"))).text;
   equal("marks are not joined", [svg.split("<circle").length - 1, svg.split("<path").length - 1], [3, 0]);
+  equal("error bars in CSV", (await saved(p, button(2, "CSV"))).text.trim().split("\n"),
+    ["series,\"time, s\",energy,bar", "c,1,1,0.5", "c,2,2,", "c,3,3,4"]);
+  // Of each bar the line and its two ends, along y alone, within the axes: -1 to 7.
+  const bars = await p.evaluate((text) => {
+    const d = new DOMParser().parseFromString(text, "image/svg+xml"), colour = d.querySelector("path").getAttribute("stroke");
+    const at = (line, k) => Number(line.getAttribute(k));
+    return [...d.querySelectorAll("svg svg line")].filter((l) => l.getAttribute("stroke") === colour)
+      .map((l) => [at(l, "x2") - at(l, "x1"), at(l, "y2") - at(l, "y1")]);
+  }, (await saved(p, button(2, "SVG"))).text);
+  equal("error bars: lines", bars.map(([x, y]) => [Math.round(x), y === 0]), [[0, false], [6, true], [6, true], [0, false], [6, true], [6, true]]);
+  check("error bars: lengths", Math.abs(bars[3][1] / bars[0][1] - 8) < 0.05, bars);
+  // The longest bar is eight of the 8.5 or so along the axis: a column of pixels, which the curve alone never has.
+  const column = await p.locator("#figures figure").nth(2).locator("canvas").evaluate((canvas) => {
+    const { width, height } = canvas, data = canvas.getContext("2d").getImageData(0, 0, width, height).data;
+    const coloured = (i) => data[i + 3] > 128 && Math.max(data[i], data[i + 1], data[i + 2]) - Math.min(data[i], data[i + 1], data[i + 2]) > 60;
+    let most = 0;
+    for (let x = 0; x < width; x++) {
+      let count = 0;
+      for (let y = 0; y < height; y++) count += coloured(4 * (y * width + x));
+      most = Math.max(most, count);
+    }
+    return most / height;
+  });
+  check("error bars on the screen", column > 0.5, column);
+  const third = p.locator("#figures figure").nth(2), over = third.locator(".u-over"), box = await over.boundingBox();
+  await over.hover({ position: { x: 4, y: box.height * 0.75 } });
+  check("error bars in the tip", (await third.locator(".tip").textContent()).includes("±"), await third.locator(".tip").textContent());
   equal("free: errors", heard, []);
   await close();
 }

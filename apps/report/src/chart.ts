@@ -10,7 +10,17 @@ export interface Series {
   style: Style;
   x: number[]; // ascending
   y: number[];
+  bar?: number[]; // half length of the error bar of each point; NaN: none
 }
+
+// The ends of the error bar of point i; null: it has none.
+export function barEnds({ y, bar }: Series, i: number): [number, number] | null {
+  const half = bar?.[i];
+  return half !== undefined && Number.isFinite(half) ? [y[i]! - half, y[i]! + half] : null;
+}
+
+// What the axis of y is to hold of a series.
+export const heights = (s: Series): number[] => [...s.y, ...s.y.flatMap((_, i) => barEnds(s, i) ?? [])];
 
 export interface Axis {
   label: string;
@@ -44,8 +54,8 @@ export interface BarChart {
 
 export type Chart = LineChart | BarChart;
 
-// What the axes can show, in the order of x.
-export function points(x: ArrayLike<number>, y: ArrayLike<number>, xLog: boolean, yLog: boolean): { x: number[]; y: number[] } {
+// What the axes can show, in the order of x; `at` are the indices of these points.
+export function points(x: ArrayLike<number>, y: ArrayLike<number>, xLog: boolean, yLog: boolean): { x: number[]; y: number[]; at: number[] } {
   const at: number[] = [];
   let sorted = true;
   for (let i = 0; i < Math.min(x.length, y.length); i++) {
@@ -55,7 +65,7 @@ export function points(x: ArrayLike<number>, y: ArrayLike<number>, xLog: boolean
     at.push(i);
   }
   if (!sorted) at.sort((i, j) => x[i]! - x[j]!);
-  return { x: at.map((i) => x[i]!), y: at.map((i) => y[i]!) };
+  return { x: at.map((i) => x[i]!), y: at.map((i) => y[i]!), at };
 }
 
 const POINTS = 1600; // per series, about four for every second pixel of a wide plot
@@ -92,7 +102,8 @@ export function range(lists: number[][], log: boolean, whole: boolean): Range {
 export function chartCsv(chart: Chart): string {
   if (chart.kind === "bars")
     return csv([["solver", ...chart.measures], ...chart.rows.map((r) => [r.label, ...r.values])]);
-  const rows: (string | number)[][] = [["series", chart.x.name, chart.y.name]];
-  for (const s of chart.series) s.x.forEach((x, i) => rows.push([s.label, x, s.y[i]!]));
+  const barred = chart.series.some((s) => s.bar);
+  const rows: (string | number)[][] = [["series", chart.x.name, chart.y.name, ...(barred ? ["bar"] : [])]];
+  for (const s of chart.series) s.x.forEach((x, i) => rows.push([s.label, x, s.y[i]!, ...(barred ? [s.bar?.[i] ?? NaN] : [])]));
   return csv(rows);
 }

@@ -106,6 +106,9 @@ function apart(p: { x: number[]; y: number[] }): { x: number[]; y: number[] } {
   return { x: p.x.map((v) => (last = v > last ? v : last + Math.abs(last) * 1e-9)), y: p.y };
 }
 
+// The half length of the error bar of point k, unless a log axis cannot hold its lower end.
+const barOf = (c: FreeFigure["curves"][number], k: number, log: boolean): number => (log && !(c.y[k]! > c.bar[k]!) ? NaN : c.bar[k] ?? NaN);
+
 export function freeFigure(figure: FreeFigure): LineChart {
   return {
     kind: "lines",
@@ -115,7 +118,8 @@ export function freeFigure(figure: FreeFigure): LineChart {
     stepped: figure.steps,
     series: figure.curves.map((c, i) => {
       const p = points(c.x, c.y, figure.xLog, figure.yLog);
-      return { key: `problem:${c.name}`, label: c.name, style: figure.styles[i]!, ...(figure.points ? apart(p) : p) };
+      const bar = c.bar.length ? { bar: p.at.map((k) => barOf(c, k, figure.yLog)) } : {};
+      return { key: `problem:${c.name}`, label: c.name, style: figure.styles[i]!, ...(figure.points ? apart(p) : { x: p.x, y: p.y }), ...bar };
     }),
   };
 }

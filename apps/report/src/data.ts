@@ -69,7 +69,8 @@ export interface FreeTable {
   note: string;
 }
 
-// Curves of an experiment's own; `points`: marks that no line joins; `steps`: each value holds up to the next x.
+// Curves of an experiment's own; `points`: marks that no line joins; `steps`: each value holds up to the next x; `bar`: half lengths of error
+// bars, empty: none.
 export interface FreeFigure {
   title: string;
   note: string;
@@ -79,7 +80,7 @@ export interface FreeFigure {
   yLog: boolean;
   points: boolean;
   steps: boolean;
-  curves: { name: string; x: Float64Array; y: Float64Array }[];
+  curves: { name: string; x: Float64Array; y: Float64Array; bar: Float64Array }[];
   styles: Style[]; // of the curves
 }
 
@@ -173,7 +174,7 @@ function readTable(v: unknown): FreeTable {
 // `ordered`: curves have no names to go by, and take hues in order.
 function readFigure(v: unknown, ordered: boolean): FreeFigure {
   const raw = object(v);
-  const curves = list(raw.curves).map(object).map((c) => ({ name: text(c.name), x: numbers(c.x), y: numbers(c.y) }));
+  const curves = list(raw.curves).map(object).map((c) => ({ name: text(c.name), x: numbers(c.x), y: numbers(c.y), bar: numbers(c.bar) }));
   return {
     title: text(raw.title), note: text(raw.note), x: text(raw.x), y: text(raw.y),
     xLog: raw.x_log === true, yLog: raw.y_log === true, points: raw.points === true, steps: raw.steps === true,

@@ -5,7 +5,7 @@ import { htmlElement } from "../../look/dom";
 import { formatSignificant } from "../../look/format";
 import type { Inks } from "../../look/inks";
 import { countUpTo, tickValues, tickTexts } from "../../look/ticks";
-import { type LineChart, type Range, type Series, drawable } from "./chart";
+import { barEnds, drawable, type LineChart, type Range, type Series } from "./chart";
 import { colour } from "./palette";
 import { lineRanges } from "./vector";
 
@@ -99,6 +99,7 @@ export class Plot {
       hooks: {
         setCursor: [() => this.move()],
         drawAxes: [(u) => this.guides(u)],
+        drawSeries: [(u, index) => this.errorBars(u, index)],
       },
     };
   }
@@ -129,6 +130,34 @@ export class Plot {
       ctx.lineTo(u.bbox.left + u.bbox.width, y);
       ctx.stroke();
     }
+    ctx.restore();
+  }
+
+  // The error bars of series `index` of uPlot, whose first one is x.
+  private errorBars(u: uPlot, index: number): void {
+    const s = this.chart.series[index - 1];
+    if (!s?.bar) return;
+    const { ctx } = u, cap = 3 * devicePixelRatio;
+    const place = (v: number): number => u.valToPos(v, "y", true);
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+    ctx.clip();
+    ctx.globalAlpha = u.series[index]!.alpha ?? 1;
+    ctx.strokeStyle = colour(s.style, this.inks.dark);
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([]);
+    ctx.beginPath();
+    s.x.forEach((v, i) => {
+      const ends = barEnds(s, i), x = u.valToPos(v, "x", true);
+      if (!ends) return;
+      const [a, b] = ends.map(place) as [number, number];
+      for (const [x1, y1, x2, y2] of [[x, a, x, b], [x - cap, a, x + cap, a], [x - cap, b, x + cap, b]] as const) {
+        ctx.moveTo(x1, y1);
+        ctx.lineTo(x2, y2);
+      }
+    });
+    ctx.stroke();
     ctx.restore();
   }
 
@@ -181,7 +210,7 @@ export class Plot {
     marker.style.left = `${x}px`;
     marker.style.top = `${y}px`;
     tip.replaceChildren(htmlElement("b", {}, s.label), htmlElement("br"),
-      `${formatSignificant(s.y[i]!)} at ${formatSignificant(s.x[i]!)} ${chart.x.name}`);
+      `${formatSignificant(s.y[i]!)}${barEnds(s, i) ? ` ± ${formatSignificant(s.bar![i]!)}` : ""} at ${formatSignificant(s.x[i]!)} ${chart.x.name}`);
     const flip = x > u.over.clientWidth / 2, below = y < 60;
     tip.style.left = flip ? "auto" : `${x + 10}px`;
     tip.style.right = flip ? `${u.over.clientWidth - x + 10}px` : "auto";

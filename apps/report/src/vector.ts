@@ -4,7 +4,7 @@
 import { formatSignificant } from "../../look/format";
 import type { Inks } from "../../look/inks";
 import { tickValues, tickTexts } from "../../look/ticks";
-import { type BarChart, type Chart, type LineChart, type Range, range, drawable } from "./chart";
+import { type BarChart, barEnds, type Chart, drawable, heights, type LineChart, type Range, range, type Series } from "./chart";
 import { colour } from "./palette";
 
 const escape = (s: string): string =>
@@ -43,7 +43,7 @@ function scale([min, max]: Range, log: boolean, from: number, to: number): Scale
 // ---- lines ----
 
 export function lineRanges(chart: LineChart): { x: Range; y: Range } {
-  const y = chart.yRange ?? range(chart.series.map((s) => s.y), chart.y.log, true);
+  const y = chart.yRange ?? range(chart.series.map(heights), chart.y.log, true);
   return { x: range(chart.series.map((s) => s.x), chart.x.log, false), y };
 }
 
@@ -54,6 +54,16 @@ function path(chart: LineChart, x: number[], y: number[], sx: Scale, sy: Scale):
     else out.push(`${i ? "L" : "M"}${f(sx(x[i]!))} ${f(sy(y[i]!))}`);
   }
   return out.join("");
+}
+
+// The error bars of a series, each with a cross line at its ends.
+function errorBars(s: Series, sx: Scale, sy: Scale, stroke: string): string[] {
+  return s.x.flatMap((v, i) => {
+    const ends = barEnds(s, i), x = sx(v);
+    if (!ends) return [];
+    const [a, b] = ends.map(sy) as [number, number];
+    return [line(x, a, x, b, stroke), line(x - 3, a, x + 3, a, stroke), line(x - 3, b, x + 3, b, stroke)];
+  });
 }
 
 // The legend in columns under the plot; returns its height.
@@ -96,6 +106,7 @@ function lineSvg(chart: LineChart, title: string, width: number, inks: Inks): st
       p.x.forEach((v, i) => out.push(`<circle cx="${f(sx(v))}" cy="${f(sy(p.y[i]!))}" r="${chart.points ? 1.4 : 2.5}" fill="${stroke}"/>`));
     else if (p.x.length)
       out.push(`<path d="${path(chart, p.x, p.y, sx, sy)}" fill="none" stroke="${stroke}" stroke-width="1.4" stroke-linejoin="round"${dashes(s.style.dash)}/>`);
+    out.push(...errorBars(s, sx, sy, stroke));
   }
   out.push("</svg>");
   const legend = lineLegend(chart, left, height + 12, width - left - right, size, inks, out);

@@ -51,6 +51,14 @@ static const struct {
     [RANKS] = {"ranks.csv", "time,step,rank,first,last\n"},
 };
 
+const char *talus_output_columns(const char *name)
+{
+    for (int t = 0; t < TABLES; t++)
+        if (strcmp(tables[t].name, name) == 0)
+            return tables[t].header;
+    return NULL;
+}
+
 enum { ROW_BYTES = 2048 }; /* maximum size of a row of a table, with its NUL */
 
 struct TalusOutput {

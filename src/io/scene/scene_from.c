@@ -150,18 +150,25 @@ static TalusStatus load_state(const char *dir, double time, const TalusWorldDef 
                       : talus_checkpoint_read_before(dir, time, &load, world);
 }
 
+TalusStatus talus_scene_find_from(const TalusScene *scene, char **dir, double *time)
+{
+    const SceneFrom *from = scene->from;
+    const TalusJson *json = talus_json_get_or_self(from->json, "run");
+    TALUS_TRY(talus_scene_resolve_path(scene, json, from->run, dir));
+    *time = talus_json_get(from->json, "time") ? from->time : INFINITY;
+    cut_time(*dir, time);
+    return TALUS_OK;
+}
+
 TalusStatus talus_scene_load_from(const TalusScene *scene, const TalusWorldDef *def,
                                   TalusWorld **world)
 {
     const SceneFrom *from = scene->from;
     const TalusJson *json = talus_json_get_or_self(from->json, "run");
-    double time = INFINITY;
+    double time;
     char *dir;
     *world = NULL;
-    TALUS_TRY(talus_comm_agree(def->comm, talus_scene_resolve_path(scene, json, from->run, &dir)));
-    if (talus_json_get(from->json, "time"))
-        time = from->time;
-    cut_time(dir, &time);
+    TALUS_TRY(talus_comm_agree(def->comm, talus_scene_find_from(scene, &dir, &time)));
     TalusStatus status = talus_json_error_at(json, load_state(dir, time, def, world));
     talus_release(dir);
     if (status == TALUS_OK && !from->fixed)

@@ -4,6 +4,9 @@
 
 #include "io/scene/scene.h"
 
+/* Sets *dir to the directory of the run that scene->from names, which must not be NULL, and *time to the simulated time at or
+ * before which its checkpoint is, INFINITY: the newest. Free *dir with talus_release. */
+TalusStatus talus_scene_find_from(const TalusScene *scene, char **dir, double *time);
 /* Creates a world with these settings and the bodies of the run that scene->from names, which must not be NULL. All ranks of
  * def->comm call this together. */
 TalusStatus talus_scene_load_from(const TalusScene *scene, const TalusWorldDef *def,

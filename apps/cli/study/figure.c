@@ -1,0 +1,277 @@
+/* cli/study/figure.c - what a study measures: columns of the tables of its runs. */
+#include "figure.h"
+
+#include "base/memory.h"
+#include "base/status.h"
+#include "io/file/file.h"
+#include "io/formats/bulk_table.h"
+#include "io/scene/scene_digest.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The tables: how a figure names them, and which of their columns are no figures. */
+static const struct {
+    const char *prefix, *file;
+    const char *none[8]; /* columns without numbers, or that are the same in all runs */
+    bool named;          /* rows have the names of probes or joints in their third column */
+} tables[STUDY_TABLES] = {
+    [STUDY_BULK] = {"", "bulk.csv", {"time"}, false},
+    [STUDY_STEPS] = {"steps:", "steps.csv", {"time", "step", "solver", "outcome"}, false},
+    [STUDY_PROBES] = {"probe:", "probes.csv", {"time", "step", "probe"}, true},
+    [STUDY_JOINTS] = {"joint:", "joints.csv", {"time", "step", "joint"}, true}};
+
+enum { COLUMNS_MAX = 64, NAMES_MAX = 256 };
+
+/* ---- names ---- */
+
+/* The columns of a table that may be figures. */
+typedef struct Columns {
+    char text[2048]; /* memory of the names */
+    const char *name[COLUMNS_MAX];
+    int count;
+} Columns;
+
+/* True if the column differs from run to run although the runs are the same. */
+static bool is_measured_time(const char *column)
+{
+    return cli_ends_with(column, "_seconds");
+}
+
+static bool is_figure(StudyTable table, const char *column)
+{
+    for (int i = 0; tables[table].none[i]; i++)
+        if (strcmp(tables[table].none[i], column) == 0)
+            return false;
+    return !is_measured_time(column);
+}
+
+/* Sets the columns of a table, without those that are no figures. */
+static void list_columns(StudyTable table, Columns *out)
+{
+    TalusText bulk = {0};
+    out->count = 0;
+    if (table == STUDY_BULK)
+        talus_bulk_table_header(&bulk);
+    snprintf(out->text, sizeof out->text, "%s",
+             table == STUDY_BULK ? (const char *)cli_check_memory(bulk.bytes)
+                                 : talus_output_columns(tables[table].file));
+    talus_release(bulk.bytes);
+    char *rest;
+    for (char *name = strtok_r(out->text, ",\n", &rest); name && out->count < COLUMNS_MAX;
+         name = strtok_r(NULL, ",\n", &rest))
+        if (is_figure(table, name))
+            out->name[out->count++] = name;
+}
+
+/* Writes the names with commas between. */
+static void join_names(const char *const *name, int count, char *text, size_t size)
+{
+    size_t used = 0;
+    text[0] = '\0';
+    for (int i = 0; i < count && used < size; i++)
+        used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", name[i]);
+}
+
+/* Fails for a name that is none of these. */
+static int fail_unknown(const CliCommand *command, const char *text, const char *what,
+                        const char *word, const char *const *name, int count)
+{
+    char known[2048];
+    join_names(name, count, known, sizeof known);
+    return cli_fail_usage(command, "--measure %s: no %s '%s'%s\ntalus: there %s %s", text, what,
+                          word, cli_did_you_mean(word, name, count, ""),
+                          count == 1 ? "is" : "are", count ? known : "none");
+}
+
+static int check_column(const CliCommand *command, const StudyFigure *figure)
+{
+    Columns columns;
+    list_columns(figure->table, &columns);
+    for (int i = 0; i < columns.count; i++)
+        if (strcmp(columns.name[i], figure->column) == 0)
+            return CLI_OK;
+    if (is_measured_time(figure->column) && figure->table == STUDY_STEPS)
+        return cli_fail_usage(command,
+                              "--measure %s: is measured by a clock, and differs between runs that "
+                              "are the same; expected a figure of the simulation",
+                              figure->text);
+    return fail_unknown(command, figure->text,
+                        figure->table == STUDY_BULK ? "figure" : "column", figure->column,
+                        columns.name, columns.count);
+}
+
+/* True if `row` is `name`, perhaps with the number of a copy behind, "name[3]". */
+static bool names_row(const char *name, const char *row)
+{
+    const size_t length = strlen(name);
+    return strncmp(name, row, length) == 0 && (row[length] == '\0' || row[length] == '[');
+}
+
+static int check_row(const CliCommand *command, const StudyFigure *figure, const TalusScene *scene)
+{
+    const bool probes = figure->table == STUDY_PROBES;
+    const int total = probes ? talus_scene_probe_count(scene) : talus_scene_joint_count(scene);
+    const char *names[NAMES_MAX];
+    int count = 0;
+    for (int i = 0; i < total; i++) {
+        const char *name =
+            probes ? talus_scene_probe_name(scene, i) : talus_scene_joint_name(scene, i);
+        if (names_row(name, figure->row))
+            return CLI_OK;
+        if (count < NAMES_MAX)
+            names[count++] = name;
+    }
+    return fail_unknown(command, figure->text, probes ? "probe" : "joint", figure->row, names,
+                        count);
+}
+
+/* ---- parsing ---- */
+
+/* Copies `length` characters; false if they do not fit. */
+static bool copy_name(const char *text, size_t length, char name[STUDY_NAME])
+{
+    if (length >= STUDY_NAME)
+        return false;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    return true;
+}
+
+/* Splits the text at `end`, the place of "@T" or of the NUL; false if it has no such form. */
+static bool split(const char *text, const char *end, StudyFigure *figure)
+{
+    for (int t = STUDY_TABLES - 1; t >= 0; t--) {
+        const size_t prefix = strlen(tables[t].prefix);
+        if (strncmp(text, tables[t].prefix, prefix) != 0)
+            continue;
+        figure->table = (StudyTable)t;
+        text += prefix;
+        break;
+    }
+    if (tables[figure->table].named) {
+        const char *dot = end;
+        while (dot > text && *dot != '.')
+            dot--;
+        if (dot == text || !copy_name(text, (size_t)(dot - text), figure->row))
+            return false;
+        text = dot + 1;
+    }
+    return text < end && copy_name(text, (size_t)(end - text), figure->column);
+}
+
+int study_figure_parse(const CliCommand *command, const char *text, double from,
+                       const TalusScene *scene, StudyFigure *out)
+{
+    const char *at = strrchr(text, '@'), *end = text + strlen(text);
+    *out = (StudyFigure){.text = text, .from = from};
+    if (at) {
+        char *behind;
+        out->from = strtod(at + 1, &behind);
+        if (behind == at + 1 || *behind || !(out->from >= 0.0) || !isfinite(out->from))
+            return cli_fail_usage(command, "--measure %s: expected a time behind the @", text);
+        end = at;
+    }
+    if (!split(text, end, out))
+        return cli_fail_usage(command,
+                              "--measure %s: expected NAME, steps:NAME, probe:PROBE.NAME or "
+                              "joint:JOINT.NAME, such as repose or probe:floor.force_z",
+                              text);
+    int code = tables[out->table].named ? check_row(command, out, scene) : CLI_OK;
+    return code == CLI_OK ? check_column(command, out) : code;
+}
+
+/* ---- reading ---- */
+
+/* Cuts the next cell off a line, without the quotes around it; NULL at its end. */
+static char *next_cell(char **line)
+{
+    char *cell = *line, *to = cell;
+    bool quoted = false;
+    if (!cell)
+        return NULL;
+    char *from = cell;
+    for (; *from && (quoted || *from != ','); from++) {
+        if (*from != '"')
+            *to++ = *from;
+        else if (quoted && from[1] == '"')
+            *to++ = *from++;
+        else
+            quoted = !quoted;
+    }
+    *line = *from ? from + 1 : NULL;
+    *to = '\0';
+    return cell;
+}
+
+/* Where the cells of a figure are. */
+typedef struct Place {
+    int column;
+    const char *row; /* NULL: all rows */
+} Place;
+
+/* Sets *time and *value from a line; false if it is the row of another probe or joint. */
+static bool read_row(char *line, const Place *place, double *time, double *value)
+{
+    bool mine = !place->row;
+    *time = *value = NAN;
+    char *cell;
+    for (int c = 0; (cell = next_cell(&line)) != NULL; c++) {
+        if (c == 0)
+            *time = strtod(cell, NULL);
+        if (c == 2 && place->row)
+            mine = strcmp(cell, place->row) == 0;
+        if (c == place->column && cell[0])
+            *value = strtod(cell, NULL);
+    }
+    return mine;
+}
+
+/* Sets *column to the number of the figure's column. */
+static TalusStatus find_column(const StudyFigure *figure, const char *path, char *header,
+                               int *column)
+{
+    char *cell;
+    for (*column = 0; (cell = next_cell(&header)) != NULL; ++*column)
+        if (strcmp(cell, figure->column) == 0)
+            return TALUS_OK;
+    return talus_fail_line(path, 1, TALUS_ERR_FORMAT, "expected a column '%s'", figure->column);
+}
+
+/* The last value, or the mean of those from a time on. */
+static double reduce_rows(const StudyFigure *figure, const Place *place, char *rows)
+{
+    double last = NAN, sum = 0.0;
+    int64_t count = 0;
+    for (char *line; (line = strsep(&rows, "\n")) != NULL && *line;) {
+        double time, value;
+        if (!read_row(line, place, &time, &value))
+            continue;
+        last = value;
+        /* The factor admits a row whose time is early by rounding. */
+        if (time >= figure->from * (1.0 - 1e-9) && !isnan(value)) {
+            sum += value;
+            count++;
+        }
+    }
+    if (isnan(figure->from))
+        return last;
+    return count ? sum / (double)count : NAN;
+}
+
+TalusStatus study_figure_read(const StudyFigure *figure, const char *dir, double *value)
+{
+    char *path, *text = NULL;
+    size_t size;
+    TALUS_TRY(talus_path_format(&path, "%s/%s", dir, tables[figure->table].file));
+    TalusStatus status = talus_read_file(path, SIZE_MAX, &text, &size);
+    char *rest = text;
+    Place place = {.row = tables[figure->table].named ? figure->row : NULL};
+    TALUS_THEN(status, find_column(figure, path, strsep(&rest, "\n"), &place.column));
+    if (status == TALUS_OK)
+        *value = rest ? reduce_rows(figure, &place, rest) : NAN;
+    talus_release(text);
+    talus_release(path);
+    return status;
+}

@@ -1,0 +1,34 @@
+/* cli/study/figure.h - what a study measures: columns of the tables of its runs. */
+#ifndef TALUS_CLI_STUDY_FIGURE_H
+#define TALUS_CLI_STUDY_FIGURE_H
+
+#include "cli/cli.h"
+
+typedef enum StudyTable {
+    STUDY_BULK,
+    STUDY_STEPS,
+    STUDY_PROBES,
+    STUDY_JOINTS,
+    STUDY_TABLES
+} StudyTable;
+
+enum { STUDY_NAME = 128 }; /* bytes of a name of a column, probe or joint */
+
+/* A figure of a run: a column of one of its tables, at the end or as the mean from a time on. */
+typedef struct StudyFigure {
+    const char *text; /* as given */
+    StudyTable table;
+    char column[STUDY_NAME];
+    char row[STUDY_NAME]; /* name of the probe or joint */
+    double from;          /* the mean of the rows from this time on, s; NAN: the last row */
+} StudyFigure;
+
+/* Parses "COLUMN" (a bulk figure), "steps:COLUMN", "probe:NAME.COLUMN" or "joint:NAME.COLUMN", each perhaps with "@T", the
+ * time from which on the mean is taken; without it, `from`. Checks names of columns, and of probes and joints by the scene.
+ * Returns the exit code, after a message of `command` if the figure is not known. */
+int study_figure_parse(const CliCommand *command, const char *text, double from,
+                       const TalusScene *scene, StudyFigure *out);
+/* Reads the figure from the tables in the directory of a run; *value is NAN if their cells are empty. */
+TalusStatus study_figure_read(const StudyFigure *figure, const char *dir, double *value);
+
+#endif

@@ -1,0 +1,209 @@
+/* cli/study/page.c - the table of a study's points, and the page with a plot of each figure.
+ *
+ * A plot has the first key with numbers as its x axis and a curve for each combination of values of the others; bars are the
+ * intervals of the means. Keys that have texts alone are numbered. */
+#include "results.h"
+
+#include "lab/lab.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- the table ---- */
+
+/* Adds the row of a point: its values, and of each figure number of runs, mean, deviation and interval. */
+static void add_point(const Study *study, int point, LabTable *table)
+{
+    if (study->grid.axes == 0)
+        lab_table_add_cell(table, "%s", study->options->scene);
+    for (int a = 0; a < study->grid.axes; a++)
+        lab_table_add_cell(table, "%s", study_value(study, point, a));
+    for (int f = 0; f < study->figures; f++) {
+        const StudySample s = study_sample(study, point, f);
+        lab_table_add_cells(table, "%d\t%.6g\t%.3g\t%.3g", s.count, s.mean, s.deviation,
+                            s.interval);
+    }
+}
+
+/* Fills an empty table with a row for each point. */
+static void fill_table(const Study *study, LabTable *table)
+{
+    for (int a = 1; a < study->grid.axes; a++)
+        lab_table_add_columns(table, "%s", study->grid.axis[a].key);
+    for (int f = 0; f < study->figures; f++)
+        lab_table_add_columns(table, "runs\t%s\tdeviation\tinterval", study->figure[f].text);
+    for (int p = 0; p < study->points; p++)
+        add_point(study, p, table);
+}
+
+/* Returns the heading of the first column. */
+static const char *first_heading(const Study *study)
+{
+    return study->grid.axes ? study->grid.axis[0].key : "scene";
+}
+
+void study_print_table(const Study *study, FILE *out)
+{
+    LabTable table;
+    lab_table_begin(&table, "", first_heading(study));
+    fill_table(study, &table);
+    lab_table_print(&table, out);
+    lab_table_clear(&table);
+}
+
+/* Adds a table of the runs that failed, if there are any. */
+static void add_failures(const Study *study, LabSet *set)
+{
+    if (study_count(study, STUDY_FAILED) == 0)
+        return;
+    LabTable *table = lab_set_add_table(set, "Runs that failed", "run\treason");
+    for (int i = 0; i < study->runs; i++) {
+        char about[LAB_TEXT];
+        if (study->run[i].state != STUDY_FAILED)
+            continue;
+        study_describe_run(study, &study->run[i], about, sizeof about);
+        lab_table_add_cell(table, "%s", about);
+        lab_table_add_cell(table, "%s", study->run[i].reason);
+    }
+}
+
+/* ---- plots ---- */
+
+/* True if all values of the axis are numbers. */
+static bool is_numeric(const StudyAxis *axis)
+{
+    for (int i = 0; i < axis->count; i++)
+        if (isnan(axis->real[i]))
+            return false;
+    return true;
+}
+
+/* Returns the axis along x: the first one with numbers, else the first. */
+static int choose_axis(const Study *study)
+{
+    for (int a = 0; a < study->grid.axes; a++)
+        if (is_numeric(&study->grid.axis[a]))
+            return a;
+    return 0;
+}
+
+/* Names the curve on which a point lies: by its values of the other keys, or by the figure if there are none. */
+static void name_curve(const Study *study, int point, int along, const char *otherwise,
+                       char *name, size_t size)
+{
+    size_t used = 0;
+    for (int a = 0; a < study->grid.axes && used < size && !study->grid.paired; a++)
+        if (a != along)
+            used += (size_t)snprintf(name + used, size - used, "%s%s=%s", used ? ", " : "",
+                                     study->grid.axis[a].key, study_value(study, point, a));
+    if (used == 0)
+        snprintf(name, size, "%s", otherwise);
+}
+
+/* Adds the curve of the points from `first` on, `stride` apart, one for each value of the axis. */
+static void add_curve(const Study *study, int f, int along, int first, int stride,
+                      LabFigure *figure)
+{
+    const StudyAxis *axis = &study->grid.axis[along];
+    const size_t count = (size_t)axis->count;
+    double *x = cli_check_memory(malloc(3 * count * sizeof *x)), *y = x + count, *bar = y + count;
+    char name[LAB_TEXT];
+    for (int i = 0; i < axis->count; i++) {
+        const StudySample s = study_sample(study, first + i * stride, f);
+        x[i] = is_numeric(axis) ? axis->real[i] : i + 1.0;
+        y[i] = s.mean;
+        bar[i] = s.interval;
+    }
+    name_curve(study, first, along, study->figure[f].text, name, sizeof name);
+    lab_figure_add_with_bars(figure, name, x, y, study->seeds > 1 ? bar : NULL, axis->count);
+    free(x);
+}
+
+/* Adds a curve for each combination of values of the other keys; returns how many there are. */
+static int add_curves(const Study *study, int f, int along, LabFigure *figure)
+{
+    const StudyGrid *grid = &study->grid;
+    int stride = 1, curves = 0;
+    for (int a = grid->axes - 1; a > along && !grid->paired; a--)
+        stride *= grid->axis[a].count;
+    for (int p = 0; p < study->points; p++)
+        if (study_grid_index(grid, p, along) == 0 && curves++ < LAB_CURVES)
+            add_curve(study, f, along, p, stride, figure);
+    return curves;
+}
+
+/* Writes the label of the x axis: the key, with the values of a key that has texts. */
+static void label_axis(const StudyAxis *axis, LabFigure *figure)
+{
+    size_t used = (size_t)snprintf(figure->x, sizeof figure->x, "%.100s", axis->key);
+    if (is_numeric(axis))
+        return;
+    for (int i = 0; i < axis->count && used < sizeof figure->x; i++)
+        used += (size_t)snprintf(figure->x + used, sizeof figure->x - used, "%s %d: %s",
+                                 i ? "," : ";", i + 1, axis->value[i]);
+}
+
+static void note_figure(const Study *study, int curves, LabFigure *figure)
+{
+    char left_out[128] = "";
+    if (curves > LAB_CURVES)
+        snprintf(left_out, sizeof left_out, " Of %d curves the first %d are drawn.", curves,
+                 LAB_CURVES);
+    if (study->seeds > 1)
+        snprintf(figure->note, sizeof figure->note,
+                 "Means over %d seeds; bars are their intervals, which have the true mean with a "
+                 "probability of 95 %% by Student's t.%s",
+                 study->seeds, left_out);
+    else
+        snprintf(figure->note, sizeof figure->note, "One run for each point.%s", left_out);
+}
+
+static void add_figures(const Study *study, LabSet *set)
+{
+    const int along = choose_axis(study);
+    for (int f = 0; f < study->figures && study->grid.axes > 0; f++) {
+        const StudyAxis *axis = &study->grid.axis[along];
+        char title[LAB_TEXT];
+        snprintf(title, sizeof title, "%.100s against %.100s", study->figure[f].text, axis->key);
+        LabFigure *figure = lab_set_add_figure(set, title, "", study->figure[f].text);
+        label_axis(axis, figure);
+        figure->x_log = axis->log;
+        figure->points = !is_numeric(axis);
+        note_figure(study, add_curves(study, f, along, figure), figure);
+    }
+}
+
+/* ---- the page ---- */
+
+static void add_notes(const Study *study, LabSet *set)
+{
+    const int failed = study_count(study, STUDY_FAILED);
+    lab_set_add_note(set, "%d point%s, %d seed%s each, %d run%s; %d failed.", study->points,
+                     study->points == 1 ? "" : "s", study->seeds, study->seeds == 1 ? "" : "s",
+                     study->runs, study->runs == 1 ? "" : "s", failed);
+    for (int f = 0; f < study->figures; f++)
+        if (!isnan(study->figure[f].from))
+            lab_set_add_note(set, "%s: of each run the mean from t = %g s on.",
+                             study->figure[f].text, study->figure[f].from);
+}
+
+TalusStatus study_write_page(const Study *study)
+{
+    char title[LAB_TEXT];
+    snprintf(title, sizeof title, "%.200s: sweep",
+             study->title[0] ? study->title : study->options->scene);
+    LabSet set = {.title = title, .kind = "sweep", .dir = study->dir};
+    add_notes(study, &set);
+    add_figures(study, &set);
+    LabTable *table = lab_set_add_table(&set, "Means over seeds", first_heading(study));
+    fill_table(study, table);
+    snprintf(table->note, sizeof table->note,
+             "runs: with this figure; deviation: standard deviation; interval: half width of the "
+             "interval of the mean, 95 %% by Student's t.");
+    add_failures(study, &set);
+    set.complete = true;
+    const TalusStatus status = lab_page_write(&set);
+    lab_set_clear(&set);
+    return status;
+}
