@@ -394,18 +394,22 @@ TalusVec3 talus_world_gravity(const TalusWorld *world);
 /* Returns the periods as they are now: those of a cell that deforms change. */
 TalusPeriod talus_world_period(const TalusWorld *world);
 
-/* A cell that deforms, after the last step. Stresses are positive where they press; in positive shear xy is below 0. */
+/* A cell that deforms, after the last step. Stresses are positive in tension; a positive rate of shear gives a positive xy. */
 typedef struct TalusCellState {
     TalusPeriod period;  /* with its tilt */
     TalusGradient rate;  /* 1/s: of the last step */
     double strain[3];    /* log of each side over its length at the start */
     double shear;        /* sum of h times the rate of shear */
-    TalusSym3 contact;   /* Pa: sum over contacts of force times branch, over the volume; mean of the step, symmetrised */
-    TalusSym3 kinetic;   /* Pa: sum over bodies of m c c over the volume, c relative to the flow; at the end */
+    /* Pa: minus the sum over contacts of force on b times branch from a to b, over the volume; mean of the step, symmetrised */
+    TalusSym3 contact_stress;
+    /* Pa: minus the sum over bodies of m c c over the volume, c relative to the flow; at the end */
+    TalusSym3 kinetic_stress;
     double work;         /* J: of the cell in the last step (TalusLedger.cell) */
     double total_work;   /* J: of the cell since the start */
 } TalusCellState;
 
+/* True if the periods are a cell that deforms (TalusWorldDef.cell). */
+bool talus_world_cell_deforms(const TalusWorld *world);
 /* Returns the state of the cell; all 0 in a world without a cell that deforms. */
 TalusCellState talus_world_cell(const TalusWorld *world);
 /* Sets the rates of the axes without a controlled pressure, and of shear, from the next step on. Bodies move with the cell

@@ -24,9 +24,9 @@
  * starts moves its bodies at once; these forces of inertia do work, which counts as work of the cell.
  *
  * Energy. The cell works on its bodies by contacts across its sides, - gamma' G s, by bodies that cross sides, and by the
- * change of velocities above. In the mean this is the power of the stress, - V sigma : G with pressure positive,
- *     sigma = 1/V ( sum over contacts of force x branch / h  +  sum over bodies of m c x c ),
- * force: on b, branch: from the centre of a to that of b's image. */
+ * change of velocities above. In the mean this is the power of the stress, V sigma : G with tension positive,
+ *     sigma = - 1/V ( sum over contacts of impulse x branch / h  +  sum over bodies of m c x c ),
+ * impulse: on b, branch: from the centre of a to that of b's image. */
 #ifndef TALUS_COLLIDE_CELL_H
 #define TALUS_COLLIDE_CELL_H
 

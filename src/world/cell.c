@@ -171,29 +171,43 @@ static double axis_of(const TalusSym3 *a, int axis)
     return axis == 0 ? a->xx : axis == 1 ? a->yy : a->zz;
 }
 
-/* Moves the controlled rate of an axis by the step just made (cell.h). */
-static void control_axis(TalusWorld *world, int axis, double h)
+/* Returns the pressure along an axis, of contacts and motion. */
+static double axis_pressure(const TalusCellState *s, int axis)
+{
+    return -(axis_of(&s->contact_stress, axis) + axis_of(&s->kinetic_stress, axis));
+}
+
+/* Changes the controlled rate of an axis after a step of length h; before: the pressure in the step before (cell.h). */
+static void control_axis(TalusWorld *world, int axis, double before, double h)
 {
     TalusWorldCell *c = &world->cell;
     const TalusPeriod *p = &c->now.cell.period;
-    double length = talus_along(p->hi, axis) - talus_along(p->lo, axis);
+    double length = talus_along(p->hi, axis) - talus_along(p->lo, axis), mass = c->motion.mass;
     double volume = talus_cell_volume(p), target = world->def.cell.pressure[axis];
-    double pressure = axis_of(&c->state.contact, axis) + axis_of(&c->state.kinetic, axis);
-    double stiffness = talus_along(c->stiffness, axis);
-    double inertia = fmax(c->motion.mass * length * length / 6.0, h * h * stiffness);
+    double pressure = axis_pressure(&c->state, axis);
+    double inertia =
+        fmax(mass * length * length / 6.0, 4.0 * h * h * talus_along(c->stiffest, axis));
     if (!(inertia > 0.0))
         return;
-    double rate = axis_rate(&c->now.rate, axis) + h * volume * (pressure - target) / inertia;
-    rate /= 1.0 + 2.0 * h * sqrt(stiffness / inertia);
-    double limit = inertial_limit * sqrt(target * volume / c->motion.mass) /
-                   (2.0 * world->min_size);
+    double rate = axis_rate(&c->now.rate, axis) +
+                  h * volume / inertia * (pressure - target + 4.0 * (pressure - before));
+    double limit = inertial_limit * sqrt(target * volume / mass) / (2.0 * world->min_size);
     set_axis_rate(&c->now.rate, axis, talus_max(-limit, talus_min(limit, rate)));
+}
+
+/* The larger of the stiffness of this step and 0.99 of that before. */
+static TalusVec3 stiffest(TalusVec3 now, TalusVec3 before)
+{
+    const double fade = 0.99;
+    return talus_vec3(talus_max(now.x, fade * before.x), talus_max(now.y, fade * before.y),
+                      talus_max(now.z, fade * before.z));
 }
 
 void talus_cell_finish_step(TalusWorld *world)
 {
     TalusWorldCell *c = &world->cell;
     TalusCellState *s = &c->state;
+    const TalusCellState last = *s;
     const double h = world->info.length;
     if (!world->def.cell.on)
         return;
@@ -205,16 +219,22 @@ void talus_cell_finish_step(TalusWorld *world)
     s->strain[1] = log((p->hi.y - p->lo.y) / c->start.y);
     s->strain[2] = log((p->hi.z - p->lo.z) / c->start.z);
     s->shear = c->now.shear;
-    s->contact = over(c->virial, h * talus_cell_volume(before));
-    s->kinetic = over(c->motion.moment, talus_cell_volume(p));
+    s->contact_stress = over(c->virial, -h * talus_cell_volume(before));
+    s->kinetic_stress = over(c->motion.moment, -talus_cell_volume(p));
     s->work = world->info.ledger.cell;
     s->total_work += s->work;
+    c->stiffest = stiffest(c->stiffness, c->stiffest);
     for (int k = 0; k < 3; k++)
         if (world->def.cell.control[k])
-            control_axis(world, k, h);
+            control_axis(world, k, axis_pressure(&last, k), h);
 }
 
 /* ---- the caller ---- */
+
+bool talus_world_cell_deforms(const TalusWorld *world)
+{
+    return world->def.cell.on;
+}
 
 TalusCellState talus_world_cell(const TalusWorld *world)
 {

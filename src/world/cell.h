@@ -1,17 +1,19 @@
 /* world/cell.h - a periodic cell that deforms: rates, stress, and control of pressures (collide/cell.h has the kinematics).
  *
- * A component of the gradient is prescribed, or the pressure along its axis is controlled. A controlled rate r follows
- *     W dr/dt = V (p - p_0) - 2 W w r,    W = max(2 I, h^2 S),    w = sqrt(S / W)
- * once per step, from the mean pressure p of the step, V the volume: the cell's sides have the inertia W. I = M L^2/12 is the
- * inertia of the bodies, of mass M, against that rate, L the cell's length; S, the stiffness of the cell, is the sum over
- * loaded contacts of k (n d)^2 along the axis, k = 1/(h^2 E), d the branch. With W >= 2 I a packing that stands still
- * because its contacts are rigid against the change cannot make the rate oscillate, and with W >= h^2 S its springs cannot:
- * w h <= 1. The second term damps it critically and vanishes with the rate, so that the mean pressure is p_0. All is made of
- * the cell's own data: no gain, time or length is chosen. An implicit rate, one more unknown in every product, would do
- * without W; contacts across all sides would then share a third body, which no sweep could colour.
+ * A component of the gradient is prescribed, or the pressure along its axis is controlled. A controlled rate changes once per
+ * step, by the mean pressure p of the step and p_ of the step before,
+ *     r <- r + h V / W ((p - p_0) + 4 (p - p_)),    W = max(2 I, 4 h^2 S):
+ * the sides have the inertia W, V is the volume. I = M L^2/12 is the inertia of the bodies, of mass M, against that rate, L the
+ * cell's length along the axis. S is the stiffness of the cell: the sum over loaded contacts of k (n d)^2 along the axis, with
+ * k = 1/(h^2 E), d the branch; of the sums of all steps so far, each a percent less per step since, the largest, so that W
+ * hardly changes from step to step and the mean of p is p_0. With W >= 2 I a packing whose rigid contacts stop the sides within
+ * a step cannot make the rate oscillate; with W >= 4 h^2 S its springs cannot: their frequency w has w h <= 1/2. The second
+ * term then damps critically, since V (p - p_) = - h S r, and has no mean. All is made of the cell's own data: no gain, time or
+ * length is chosen. An implicit rate, one more unknown in every product, would do without W; but contacts across all sides would
+ * share a third body, which no sweep could colour.
  *
- * |r| is at most 0.01 sqrt(p_0 / rho) / d, an inertial number of 0.01: rho = M / (sum of the bodies' volumes, by the mean
- * density of the cell), d twice the smallest size. A loose cell is thus compressed slowly enough for its contacts. */
+ * |r| is at most 0.01 sqrt(p_0 / rho) / d, an inertial number of 0.01, with rho = M / V and d twice the smallest size: a loose
+ * cell is compressed slowly enough for its contacts to follow. */
 #ifndef TALUS_WORLD_CELL_H
 #define TALUS_WORLD_CELL_H
 
@@ -30,10 +32,11 @@ typedef struct TalusCellMotion {
 typedef struct TalusWorldCell {
     TalusCellMotion now, before; /* before: at the start of the current step */
     TalusVec3 start;             /* m: lengths of the sides at the start */
+    TalusVec3 stiffest;          /* J: S of the last step */
     TalusCellState state;        /* of the last step */
     /* sums of the current step */
     TalusSym3 virial;     /* N m s */
-    TalusVec3 stiffness;  /* J: S of the last part */
+    TalusVec3 stiffness;  /* J: sum over contacts of the last part */
     TalusCellSums motion; /* of the last part */
     double mass;          /* kg */
 } TalusWorldCell;

@@ -93,14 +93,14 @@ static void transfer_cell(TalusArchive *a, TalusWorld *world)
     talus_archive_bool(a, &on);
     if (!on)
         return;
-    TALUS_ARCHIVE_VEC3(a, &saved.now.cell.centre, &saved.start);
+    TALUS_ARCHIVE_VEC3(a, &saved.now.cell.centre, &saved.start, &saved.stiffest);
     transfer_gradient(a, &saved.now.cell.last);
     transfer_gradient(a, &saved.now.rate);
     transfer_gradient(a, &s->rate);
     TALUS_ARCHIVE_F64(a, &tilt, &saved.now.shear, &s->strain[0], &s->strain[1], &s->strain[2],
                       &s->shear, &s->work, &s->total_work);
-    transfer_tensor(a, &s->contact);
-    transfer_tensor(a, &s->kinetic);
+    transfer_tensor(a, &s->contact_stress);
+    transfer_tensor(a, &s->kinetic_stress);
     if (!(saved.start.x > 0.0 && saved.start.y > 0.0 && saved.start.z > 0.0))
         talus_archive_refuse(a, "a length of the cell at its start is not above 0");
     if (!a->loading)
