@@ -40,7 +40,15 @@ typedef struct TalusAabb {
 typedef struct TalusPeriod {
     TalusVec3 lo, hi;
     int on[3];
+    /* m: offset along x of the images across the period along y; 0 unless both are periodic. A sheared cell has it. */
+    double tilt;
 } TalusPeriod;
+
+/* Gradient of the velocity with which a periodic cell deforms, 1/s: stretching along the axes, and simple shear, xy:
+ * velocity along x over position along y. */
+typedef struct TalusGradient {
+    double xx, yy, zz, xy;
+} TalusGradient;
 
 /* The larger and the smaller of two numbers; b if they are equal or one is NaN. Fast everywhere, where fmax and
  * fmin, which must treat NaN in their way, may be calls. */

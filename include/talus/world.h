@@ -34,6 +34,14 @@ typedef enum TalusMissPolicy {
     TALUS_MISS_HALVE
 } TalusMissPolicy;
 
+/* How a periodic cell deforms: all images move with a velocity gradient. */
+typedef struct TalusCellDef {
+    bool on;
+    TalusGradient rate; /* 1/s; 0 along axes whose pressure is controlled */
+    bool control[3];    /* along x, y, z: the rate follows the pressure, and `rate` is 0 */
+    double pressure[3]; /* Pa: mean over a step of contact and kinetic pressure, to be reached and kept */
+} TalusCellDef;
+
 typedef struct TalusWorldDef {
     uint32_t cookie;   /* set by talus_world_def_default and _relaxed, not in a zeroed struct */
     TalusVec3 gravity; /* m/s2 */
@@ -76,6 +84,9 @@ typedef struct TalusWorldDef {
     /* Axes along which space repeats itself: a body that leaves on one side enters on the other. A period must be
      * longer than four times the radius of every body, margins included. */
     TalusPeriod period;
+    /* The periods form a cell that deforms. It has free bodies alone, without joints, sleep and gravity, on one rank and on
+     * backend cpu. */
+    TalusCellDef cell;
     /* True: joints are closed after each step (talus/joint.h). False: joints drift by (w h)^2/2 of their size per step,
      * w being the spin. */
     bool projection;
@@ -330,6 +341,7 @@ typedef struct TalusLedger {
     double joints;        /* work of joints, their limits, motors and springs */
     double driven;        /* work that driven bodies do on others */
     double applied;       /* work of applied forces and torques */
+    double cell;          /* work of a periodic cell that deforms */
     double projection;    /* work of the position projection of joints */
     /* energy of bodies added, less that of bodies removed; changes by talus_world_set_velocity, by falling asleep, and
      * by periods along gravity */
@@ -411,7 +423,30 @@ int64_t talus_world_body_count(const TalusWorld *world);  /* living bodies, fixe
 int talus_world_threads(const TalusWorld *world);         /* actual number, also if the def has 0 */
 const char *talus_world_backend(const TalusWorld *world); /* owned by the world */
 TalusVec3 talus_world_gravity(const TalusWorld *world);
+/* Returns the periods as they are now: those of a cell that deforms change. */
 TalusPeriod talus_world_period(const TalusWorld *world);
+
+/* A cell that deforms, after the last step. Stresses are positive in tension; a positive rate of shear gives a positive xy. */
+typedef struct TalusCellState {
+    TalusPeriod period;  /* with its tilt */
+    TalusGradient rate;  /* 1/s: of the last step */
+    double strain[3];    /* log of each side over its length at the start */
+    double shear;        /* sum of h times the rate of shear */
+    /* Pa: minus the sum over contacts of force on b times branch from a to b, over the volume; mean of the step, symmetrised */
+    TalusSym3 contact_stress;
+    /* Pa: minus the sum over bodies of m c c over the volume, c relative to the flow; at the end */
+    TalusSym3 kinetic_stress;
+    double work;         /* J: of the cell in the last step (TalusLedger.cell) */
+    double total_work;   /* J: of the cell since the start */
+} TalusCellState;
+
+/* True if the periods are a cell that deforms (TalusWorldDef.cell). */
+bool talus_world_cell_deforms(const TalusWorld *world);
+/* Returns the state of the cell; all 0 in a world without a cell that deforms. */
+TalusCellState talus_world_cell(const TalusWorld *world);
+/* Sets the rates of the axes without a controlled pressure, and of shear, from the next step on. Bodies move with the cell
+ * from its first part on: the change is work of the cell. */
+TalusStatus talus_world_set_cell_rate(TalusWorld *world, TalusGradient rate);
 
 /* State of all living bodies, in arrays of the caller; arrays that are not wanted are NULL. The order of bodies is
  * fixed until a body is added or removed; on several ranks it is that of ids. */

@@ -12,7 +12,7 @@
  * An impulse p on b adds p/m to v_b and l^2 I^-1 (arm_b x p) to s_b; body a gets the impulse -p at arm_a. Explicit
  * (values != NULL): N as compressed rows, symmetric unless all friction is Coulomb's, and the offset q.
  *
- * The gradient is g = (N + E) gamma + q; with bodies q = D' v_f + bias on normal rows. */
+ * The gradient is g = (N + E) gamma + q; with bodies q = D' v_f + bias on normal rows and + slip on tangential ones. */
 #ifndef TALUS_BACKEND_OPERATOR_H
 #define TALUS_BACKEND_OPERATOR_H
 
@@ -82,6 +82,9 @@ typedef struct TalusOperator {
     /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general blocks */
     double (*inverse_inertia)[6];
     double *bias;             /* [blocks]: added to the normal row of q, m/s */
+    /* [blocks]: added to the tangential rows of q, m/s; NULL: 0. Only worlds whose periodic cell deforms have it
+     * (collide/cell.h), on the cpu, without parts, joints or moment rows of their own. */
+    double (*slip)[2];
     TalusBodyNumbers numbers; /* numbers of the bodies; has id[bodies] where slot is NULL */
     /* [bodies + 1]: body i has the entries incidence_start[i] to incidence_start[i + 1] - 1 of `incidence`. A body that
      * impulses do not move has none; a sleeping body on the device may have some, which have no effect. */

@@ -5,7 +5,7 @@
  * t_j the impulses and torques of the contacts on a body, v_f and s_f its free velocity and spin, and absolute values
  * by component,
  *     V = |v_f| + sum |p_j| / m      W = |s_f| + |I^-1| sum |t_j|
- * and a contact with bias b has T = |b| + E |gamma_n| + |V_a| + |arm_a| |W_a| + |V_b| + |arm_b| |W_b|. With one row
+ * and a contact with bias b (and slip, whose entries count likewise) has T = |b| + E |gamma_n| + |V_a| + |arm_a| |W_a| + |V_b| + |arm_b| |W_b|. With one row
  * |arm x n| replaces |arm|, with six rows |arm| plus the lever of the moments does. */
 #ifndef TALUS_BACKEND_TERMS_H
 #define TALUS_BACKEND_TERMS_H

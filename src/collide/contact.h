@@ -79,6 +79,8 @@ typedef struct TalusBodyView {
     int shape_count;
     const TalusFilter *filter; /* NULL: all pairs meet */
     const TalusPeriod *period; /* NULL: space is not periodic */
+    /* Of a cell that deforms (cell.h); velocities are then relative to its flow. NULL: 0. */
+    const TalusGradient *gradient;
     /* The order of bodies by their ids. rank[slot]: number of bodies with a lower id. at_rank[rank]: slot of the body
      * with that rank. Both NULL: ids ascend with slots. */
     const uint32_t *rank, *at_rank;

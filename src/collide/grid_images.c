@@ -3,7 +3,8 @@
  * Bodies lie between lo and hi. If two bodies are near each other across a side, one is near the lower side, with an
  * image beyond the upper, and the other is near the upper. At an edge or a corner, where two or three sides meet, each
  * of the two may be shifted, along different axes. So every nonempty subset of the axes along which a body is near the
- * lower side gives an image, and broad.c takes pairs of entries that have no shifted axis in common.
+ * lower side gives an image, and broad.c takes pairs of entries that have no shifted axis in common. With a tilt an image
+ * across y lies at another x, and whether it has an image across x follows from there.
  *
  * A body is near a side if its distance from the side is below the sum of its fat radius and the largest of all,
  * enlarged by TALUS_GRID_SLACK. */
@@ -53,13 +54,12 @@ TalusStatus talus_grid_fit_period(TalusGrid *grid)
     return talus_check_period_fit(fit);
 }
 
-/* Adds an image of the body, shifted along these axes, for every nonempty subset of `sides`: the bits 1 << axis of the
- * lower sides that the body is near. Counts the images in size_class. */
-static TalusStatus add_images(TalusGrid *grid, int body, unsigned sides)
+/* Adds the images of the body: bit 1 << shift of `set` for each. Counts the images in size_class. */
+static TalusStatus add_images(TalusGrid *grid, int body, unsigned set)
 {
     double per_edge_factor = 1.0 / grid->edge_factor;
     for (unsigned shift = 1; shift < 8; shift++) {
-        if (shift & ~sides)
+        if (!(set >> shift & 1u))
             continue;
         size_t n = (size_t)grid->image_count;
         TALUS_TRY(TALUS_GROW(grid->images, n + 1, n, "images"));
@@ -80,10 +80,9 @@ TalusStatus talus_grid_make_images(TalusGrid *grid)
         if (grid->fat[i] == 0.0f)
             continue;
         double reach = fabs((double)grid->fat[i]) * grid->unit + grid->fit.largest;
-        unsigned sides =
-            talus_near_lower_sides(v->period, v->position[i], reach * TALUS_GRID_SLACK);
-        if (sides)
-            TALUS_TRY(add_images(grid, i, sides));
+        unsigned set = talus_upper_images(v->period, v->position[i], reach * TALUS_GRID_SLACK);
+        if (set)
+            TALUS_TRY(add_images(grid, i, set));
     }
     size_t all = (size_t)count + (size_t)grid->image_count;
     if (all >= TALUS_NOT_FREE_SPHERE)

@@ -5,12 +5,17 @@
 #ifndef TALUS_COLLIDE_MISSING_H
 #define TALUS_COLLIDE_MISSING_H
 
+#include "collide/cell.h"
 #include "collide/narrow.h"
 
 /* Largest gap between two bodies that can close within h. */
 TALUS_INLINE double talus_closable_gap(const TalusBodyView *v, double h, uint32_t a, uint32_t b)
 {
-    return h * talus_sliding_speed(v, a, b) * (1.0 + 0x1p-40);
+    double speed = talus_sliding_speed(v, a, b);
+    if (v->gradient)
+        speed +=
+            talus_gradient_norm(v->gradient) * talus_norm(talus_vector_between(v, a, b));
+    return h * speed * (1.0 + 0x1p-40);
 }
 
 /* True if the shape of the body is convex or a plane; compounds are neither. */
@@ -43,6 +48,8 @@ TALUS_INLINE bool talus_ends_overlapping(const TalusBodyView *v, uint32_t a, uin
 {
     TalusVec3 u = talus_sub(talus_point_velocity(v, b, point->arm_b),
                             talus_point_velocity(v, a, point->arm_a));
+    if (v->gradient)
+        u = talus_add(u, talus_gradient_velocity(v->gradient, talus_vector_between(v, a, b)));
     return point->gap + h * talus_dot(point->normal, u) < -h * tolerance;
 }
 

@@ -1,6 +1,6 @@
 /* collide/period.h - periodic space (TalusPeriod); for host and device.
  *
- * Bodies are kept between lo and hi. Two bodies touch only as the images nearest to each other: fit.h refuses bodies so
+ * Bodies are kept between lo and hi. Across the period along y images are offset along x by the tilt (cell.h). Two bodies touch only as the images nearest to each other: fit.h refuses bodies so
  * large, and clips margins so wide, that other images could touch. */
 #ifndef TALUS_COLLIDE_PERIOD_H
 #define TALUS_COLLIDE_PERIOD_H
@@ -37,16 +37,47 @@ TALUS_INLINE double talus_nearest_image_component(double d, double length)
     return d - length * floor(d / length + 0.5);
 }
 
+/* Returns the integer k with which d + length k has the smallest magnitude, as talus_nearest_image_component. */
+TALUS_INLINE double talus_nearest_image_count(double d, double length)
+{
+    return 0.0 - floor(d / length + 0.5);
+}
+
+/* Vector of k periods: k.x along x, k.y along y with its tilt, k.z along z. */
+TALUS_INLINE TalusVec3 talus_period_vector(const TalusPeriod *p, TalusVec3 k)
+{
+    return talus_vec3((p->on[0] ? k.x * (p->hi.x - p->lo.x) : 0.0) + k.y * p->tilt,
+                      p->on[1] ? k.y * (p->hi.y - p->lo.y) : 0.0,
+                      p->on[2] ? k.z * (p->hi.z - p->lo.z) : 0.0);
+}
+
+/* Given the vector d from body a to body b, returns the vector from a to the nearest image of b: nearest along y and z, and
+ * along x among those. *k: the periods between b and that image. */
+TALUS_INLINE TalusVec3 talus_nearest_image(const TalusPeriod *p, TalusVec3 d, TalusVec3 *k)
+{
+    *k = talus_vec3(0.0, 0.0, 0.0);
+    if (p->on[1]) {
+        k->y = talus_nearest_image_count(d.y, p->hi.y - p->lo.y);
+        d.y = talus_nearest_image_component(d.y, p->hi.y - p->lo.y);
+        if (p->tilt != 0.0)
+            d.x += k->y * p->tilt;
+    }
+    if (p->on[0]) {
+        k->x = talus_nearest_image_count(d.x, p->hi.x - p->lo.x);
+        d.x = talus_nearest_image_component(d.x, p->hi.x - p->lo.x);
+    }
+    if (p->on[2]) {
+        k->z = talus_nearest_image_count(d.z, p->hi.z - p->lo.z);
+        d.z = talus_nearest_image_component(d.z, p->hi.z - p->lo.z);
+    }
+    return d;
+}
+
 /* Given the vector d from body a to body b, returns the vector from a to the nearest image of b. */
 TALUS_INLINE TalusVec3 talus_nearest_image_vector(const TalusPeriod *p, TalusVec3 d)
 {
-    if (p->on[0])
-        d.x = talus_nearest_image_component(d.x, p->hi.x - p->lo.x);
-    if (p->on[1])
-        d.y = talus_nearest_image_component(d.y, p->hi.y - p->lo.y);
-    if (p->on[2])
-        d.z = talus_nearest_image_component(d.z, p->hi.z - p->lo.z);
-    return d;
+    TalusVec3 k;
+    return talus_nearest_image(p, d, &k);
 }
 
 /* Returns the bits (1 << axis) of the periodic axes along which x is within `reach` of lo. */
@@ -69,10 +100,29 @@ TALUS_INLINE unsigned talus_near_upper_sides(const TalusPeriod *p, TalusVec3 x, 
     return sides;
 }
 
-/* Image of x, shifted by `way` (1 or -1) periods along the axes whose bits are set in `shift`. */
+/* Returns x changed by a multiple of hi - lo to lo <= x < hi; *k: that multiple. */
+TALUS_INLINE double talus_wrap_count(double x, double lo, double hi, double *k)
+{
+    *k = 0.0;
+    if (x >= lo && x < hi)
+        return x; /* exactly unchanged */
+    double periods = floor((x - lo) / (hi - lo));
+    x -= (hi - lo) * periods;
+    *k = 0.0 - periods;
+    if (x >= lo && x < hi)
+        return x;
+    *k -= x >= hi ? 1.0 : 0.0; /* rounding gave hi, or less than lo */
+    return lo;
+}
+
+/* Image of x, shifted by `way` (1 or -1) periods along the axes whose bits are set in `shift`. With a tilt the shift
+ * along y is followed by whole periods along x, to between lo and hi, before the shift along x. */
 TALUS_INLINE TalusVec3 talus_shift_by_periods(const TalusPeriod *p, TalusVec3 x, unsigned shift,
                                               double way)
 {
+    double k;
+    if ((shift & 2) && p->tilt != 0.0)
+        x.x = talus_wrap_count(x.x + way * p->tilt, p->lo.x, p->hi.x, &k);
     if (shift & 1)
         x.x += way * (p->hi.x - p->lo.x);
     if (shift & 2)
@@ -82,25 +132,43 @@ TALUS_INLINE TalusVec3 talus_shift_by_periods(const TalusPeriod *p, TalusVec3 x,
     return x;
 }
 
-/* Returns x changed by a multiple of hi - lo to lo <= x < hi. */
-TALUS_INLINE double talus_wrap_coordinate(double x, double lo, double hi)
+/* Returns a set of shifts (talus_shift_by_periods with way 1), bit 1 << shift for each: those whose images beyond the upper
+ * sides may touch bodies between lo and hi, if x is within `reach` of them. With a tilt the image across y decides whether it
+ * has one across x, too. */
+TALUS_INLINE unsigned talus_upper_images(const TalusPeriod *p, TalusVec3 x, double reach)
 {
-    if (x >= lo && x < hi)
-        return x; /* exactly unchanged */
-    x -= (hi - lo) * floor((x - lo) / (hi - lo));
-    return x >= lo && x < hi ? x : lo; /* rounding may give hi, or less than lo */
+    unsigned sides = talus_near_lower_sides(p, x, reach), along_x = sides & 1u, set = 0;
+    if ((sides & 2u) && p->tilt != 0.0)
+        along_x = talus_near_lower_sides(p, talus_shift_by_periods(p, x, 2u, 1.0), reach) & 1u;
+    for (unsigned shift = 1; shift < 8; shift++) {
+        unsigned near = shift & 2u ? (sides & ~1u) | along_x : sides;
+        if (!(shift & ~near))
+            set |= 1u << shift;
+    }
+    return set;
+}
+
+/* Image of x between lo and hi; *k: the periods between x and that image. */
+TALUS_INLINE TalusVec3 talus_wrap_counted(const TalusPeriod *p, TalusVec3 x, TalusVec3 *k)
+{
+    *k = talus_vec3(0.0, 0.0, 0.0);
+    if (p->on[1]) {
+        x.y = talus_wrap_count(x.y, p->lo.y, p->hi.y, &k->y);
+        if (p->tilt != 0.0)
+            x.x += k->y * p->tilt;
+    }
+    if (p->on[0])
+        x.x = talus_wrap_count(x.x, p->lo.x, p->hi.x, &k->x);
+    if (p->on[2])
+        x.z = talus_wrap_count(x.z, p->lo.z, p->hi.z, &k->z);
+    return x;
 }
 
 /* Image of x between lo and hi. */
 TALUS_INLINE TalusVec3 talus_wrap_position(const TalusPeriod *p, TalusVec3 x)
 {
-    if (p->on[0])
-        x.x = talus_wrap_coordinate(x.x, p->lo.x, p->hi.x);
-    if (p->on[1])
-        x.y = talus_wrap_coordinate(x.y, p->lo.y, p->hi.y);
-    if (p->on[2])
-        x.z = talus_wrap_coordinate(x.z, p->lo.z, p->hi.z);
-    return x;
+    TalusVec3 k;
+    return talus_wrap_counted(p, x, &k);
 }
 
 /* Wraps the position of a body back between lo and hi. Returns the change of its potential energy by gravity, J. */

@@ -313,11 +313,12 @@ TALUS_INLINE double talus_contact_overlap_ratio(const TalusBuildOptions *o, cons
 }
 
 /* Returns the normal offset of contact i, with restitution, before relative compliance. The contact's pair, frame, arms
- * and bodies in op must be filled. load[2]: loads of a and b, which the free velocities in op->body contain, like
+ * and bodies in op must be filled. closing: normal velocity of b's image relative to b (collide/cell.h), which the offset
+ * does not contain. load[2]: loads of a and b, which the free velocities in op->body contain, like
  * gravity; NULL if there are none or the restitution is 0. */
 TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, const TalusLaw *law,
                                          const TalusBuildOptions *o, double gap, double size,
-                                         const TalusLoad *load)
+                                         double closing, const TalusLoad *load)
 {
     double bias = talus_contact_bias(law, o->h, o->recovery, o->gravity, gap, size);
     if (law->restitution == 0.0)
@@ -331,6 +332,7 @@ TALUS_INLINE double talus_contact_offset(const TalusOperator *op, int64_t i, con
     if (load)
         change += talus_load_velocity(op, i, o->h, load);
     talus_block_velocity(op, i, u);
+    u[0] += closing;
     return talus_rebound_offset(law, o, gap, u[0] - change, u[0], bias);
 }
 
@@ -407,13 +409,16 @@ TALUS_INLINE double talus_add_relative_energy(const TalusBuildOptions *o, double
 }
 
 /* Adds the elastic energies of contact i, whose law has a stiffness k, before and after the step to `sum`: k d^2/2 of
- * an overlap d. gamma: the new normal impulse. Returns 0, as the whole overlap is elastic. */
+ * an overlap d. closing: the part of the offset that is the velocity of b's image (collide/cell.h). gamma: the new normal
+ * impulse. Returns 0, as the whole overlap is elastic. */
 TALUS_INLINE double talus_add_stiffness_energy(const TalusOperator *op, int64_t i,
                                                const TalusLaw *law, const TalusBuildOptions *o,
-                                               double gap, double gamma, double *sum)
+                                               double gap, double closing, double gamma,
+                                               double *sum)
 {
     /* gap after the step, by u_n = -bias - E gamma */
-    double k = law->stiffness, left = gap - o->h * (op->bias[i] + op->compliance[i] * gamma);
+    double k = law->stiffness, 
+           left = gap - o->h * (op->bias[i] - closing + op->compliance[i] * gamma);
     sum[TALUS_WORK_ELASTIC_START] += gap < 0.0 ? 0.5 * k * gap * gap : 0.0;
     if (left < 0.0 && gamma > 0.0) /* without impulse the contact is open */
         sum[TALUS_WORK_ELASTIC_END] += 0.5 * k * left * left;
@@ -428,7 +433,7 @@ TALUS_INLINE double talus_add_elastic_energy(const TalusOperator *op, int64_t i,
                                              double gamma, double *sum)
 {
     if (law->stiffness > 0.0)
-        return talus_add_stiffness_energy(op, i, law, o, gap, gamma, sum);
+        return talus_add_stiffness_energy(op, i, law, o, gap, 0.0, gamma, sum);
     TalusHardening s = talus_hardening(op, i, law, o, gap, size, impulse);
     return talus_add_relative_energy(o, gap, size, &s, gamma, sum);
 }

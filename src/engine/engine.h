@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "base/pool.h"
+#include "collide/cell.h"
 #include "collide/contact.h"
 #include "comm/comm.h"
 #include "engine/reach.h"
@@ -170,8 +171,21 @@ typedef struct TalusEngineLedger {
     double elastic_start, elastic; /* energy in overlaps of compliant contacts, before and after */
     /* driven: work of driven bodies on the others. applied: work of applied forces and torques along the motion. */
     double driven, applied;
+    /* cell: work of a cell that deforms, but for that of bodies crossing its sides (TalusCellSums). virial: sum over contacts
+     * of impulse on b times branch, N s m, symmetrised. Both are 0 without such a cell. */
+    double cell;
+    TalusSym3 virial;
+    TalusVec3 stiffness; /* J: sum over loaded elastic contacts of (n d)^2/(h^2 E) along x, y and z, d the branch */
     TalusEngineOverlap overlap;
 } TalusEngineLedger;
+
+/* Sums of wrap_in_cell. */
+typedef struct TalusCellSums {
+    double lifted;    /* J: change of potential energy of bodies that crossed sides */
+    double kinetic;   /* J: change of their kinetic energy */
+    double mass;      /* kg: of all free bodies */
+    TalusSym3 moment; /* J: sum of m c x c at the end, c the velocities relative to the flow */
+} TalusCellSums;
 
 /* A probe sums over the contacts of one body, or over contacts between bodies in a region and all others; or it sums over
  * the bodies that cross a plane. */
@@ -200,6 +214,7 @@ enum {
     TALUS_ENGINE_SHARED = 1 << 0,  /* works on the world's arrays, without upload or download */
     TALUS_ENGINE_PERIODS = 1 << 1, /* periodic space */
     TALUS_ENGINE_SLEEP = 1 << 2,   /* sleeping bodies, TALUS_MOBILITY_ASLEEP */
+    TALUS_ENGINE_CELL = 1 << 3,    /* a periodic cell that deforms (collide/cell.h) */
 };
 
 /* Solved velocities and spins of all slots, and whether they differ from those of the detection by more than a limit. */

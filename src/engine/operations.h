@@ -138,6 +138,10 @@ OPERATION(TalusStatus, store_impulses, (TalusEngine *engine))
 OPERATION(TalusStatus, integrate, (TalusEngine *engine, double h, TalusVec3 gravity, long long step,
           TalusEngineLedger *ledger))
 
+/* Sets the cell before detect, and after integrate, moved. Engines with TALUS_ENGINE_CELL, which share the arrays. */
+SHARED_ONLY(void, put_cell, (TalusEngine *engine, const TalusCell *cell))
+/* As wrap_bodies, in a cell that deforms: bodies that cross its sides change their velocities, too. */
+SHARED_ONLY(TalusStatus, wrap_in_cell, (TalusEngine *engine, TalusVec3 gravity, TalusCellSums *sums))
 /* In periodic space: moves free bodies that have left the period by whole periods, back into it. *lifted: the change of
  * their potential energy, J. Engines with TALUS_ENGINE_PERIODS only. */
 OPERATION(TalusStatus, wrap_bodies, (TalusEngine *engine, TalusVec3 gravity, double *lifted))

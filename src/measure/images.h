@@ -4,7 +4,7 @@
 
 #include <talus/math.h>
 
-/* Shifts by whole periods: along axis k from first[k] on, count[k] of them. */
+/* Shifts by whole periods: along axis k from first[k] on, count[k] of them. With a tilt some of them may be out of reach. */
 typedef struct TalusImages {
     int first[3], count[3];
 } TalusImages;
@@ -15,15 +15,22 @@ static inline TalusImages talus_find_images(const TalusPeriod *period, TalusVec3
                                             TalusVec3 high, TalusVec3 lo, TalusVec3 hi)
 {
     TalusImages images;
-    for (int k = 0; k < 3; k++) {
+    double left = 0.0, right = 0.0; /* largest shifts along x by the tilt of shifts along y */
+    for (int k = 2; k >= 0; k--) {
         const double length = talus_along(period->hi, k) - talus_along(period->lo, k);
-        const double down = talus_along(lo, k) - talus_along(high, k);
-        const double up = talus_along(hi, k) - talus_along(low, k);
+        const double down = talus_along(lo, k) - talus_along(high, k) - (k == 0 ? right : 0.0);
+        const double up = talus_along(hi, k) - talus_along(low, k) - (k == 0 ? left : 0.0);
         images.first[k] = period->on[k] ? (int)ceil(down / length) : 0;
         images.count[k] =
             period->on[k] ? (int)floor(up / length) + 1 - images.first[k] : down < 0.0 && up > 0.0;
         if (images.count[k] <= 0)
             return (TalusImages){{0, 0, 0}, {0, 0, 0}};
+        if (k == 1) {
+            const double first = images.first[1] * period->tilt;
+            const double last = (images.first[1] + images.count[1] - 1) * period->tilt;
+            left = talus_min(first, last);
+            right = talus_max(first, last);
+        }
     }
     return images;
 }
@@ -40,6 +47,8 @@ static inline TalusVec3 talus_image_at(const TalusPeriod *p, const TalusImages *
     const int i = images->first[0] + n % images->count[0];
     const int j = images->first[1] + n / images->count[0] % images->count[1];
     const int k = images->first[2] + n / (images->count[0] * images->count[1]);
+    if (j)
+        x.x += j * p->tilt;
     return talus_vec3(i ? x.x + i * (p->hi.x - p->lo.x) : x.x,
                       j ? x.y + j * (p->hi.y - p->lo.y) : x.y,
                       k ? x.z + k * (p->hi.z - p->lo.z) : x.z);

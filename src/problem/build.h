@@ -6,7 +6,7 @@
  *         op = talus_problem_operator(problem);
  *         write op->body, numbers, pair, frame, arm, bias and mu, gamma and the bodies' lengths;
  *         op->inverse_inertia if sizes.general > 0, op->compliance if sizes.compliance, op->model if
- *         sizes.models, op->moment_mu and op->lever if rows is 6
+ *         sizes.models, op->slip if it is not NULL, op->moment_mu and op->lever if rows is 6
  *         talus_problem_finish(problem);         diagonals, body-contact lists, laws and their memory
  *
  * After a later change of op->bias call talus_problem_finish again. */
@@ -31,6 +31,7 @@ typedef struct TalusProblemSizes {
     int rows;
     bool compliance; /* some contact has E > 0 */
     bool models;     /* some contact's friction model differs from disc and ccp */
+    bool slip;       /* some contact has a tangential offset; used if rows is above 1 */
     /* bodies have inertias even if no contact is general, because some are on another rank */
     bool inertias;
 } TalusProblemSizes;

@@ -136,6 +136,10 @@ static TalusStatus make_def(TalusProblem *p)
 {
     const TalusProblemDef sizes = {.body_count = p->op.bodies, .contact_count = p->op.blocks};
     talus_problem_forget_def(p);
+    if (p->op.slip)
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "problem: contacts across a cell that deforms have tangential offsets, "
+                          "which a problem's definition has no place for");
     TALUS_TRY(copy_contacts(p, &sizes));
     double *inv_mass = p->def_memory[0], *velocity = p->def_memory[3];
     TalusSym3 *inv_inertia = p->def_memory[1];

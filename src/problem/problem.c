@@ -45,7 +45,7 @@ void talus_problem_destroy(TalusProblem *p)
                   p->op.mu, p->compliance_store, p->op.diagonal, p->op.coupling,
                   p->op.incidence_start, p->op.incidence, p->gamma, p->gradient, p->length,
                   p->certificate, p->offset_store, p->model_store, p->estimate_store,
-                  p->unshifted_store, p->moment_store, p->lever_store, p->scratch.record,
+                  p->unshifted_store, p->moment_store, p->lever_store, p->slip_store, p->scratch.record,
                   p->scratch.velocity, p->scratch.product, p->scratch.unscaled, p->scratch.partial,
                   p->scratch.vector_partial, p->scratch.groups.start, p->scratch.border.body,
                   p->scratch.border.group, p->scratch.border.is_sent, p->scratch.single,
@@ -81,6 +81,11 @@ static TalusStatus reserve_optional(TalusProblem *p, const TalusProblemSizes *si
     if (sizes->models) {
         TALUS_TRY(TALUS_GROW(p->model_store, m, 0, "friction models"));
         op->model = p->model_store;
+    }
+    op->slip = NULL;
+    if (sizes->slip && sizes->rows > 1) {
+        TALUS_TRY(TALUS_GROW(p->slip_store, m, 0, "tangential offsets"));
+        op->slip = p->slip_store;
     }
     op->moment_mu = op->lever = NULL;
     if (sizes->rows == 6) {

@@ -39,7 +39,7 @@ struct TalusProblem {
     /* op's model, estimate, unshifted, moment_mu and lever if the problem needs them */
     TalusBlockModel *model_store;
     double *estimate_store, *unshifted_store;
-    double (*moment_store)[2], (*lever_store)[2];
+    double (*moment_store)[2], (*lever_store)[2], (*slip_store)[2];
     double *lent_estimate;      /* estimate of a lent problem as prisms, in the backend's memory */
     size_t lent_capacity;       /* of lent_estimate, entries */
     double *compliance_store;   /* op.compliance if some contact has any */

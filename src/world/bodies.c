@@ -157,6 +157,9 @@ static TalusStatus check_batch(const TalusWorld *world, const TalusBodyBatch *ba
         return talus_reject("bodies: group %d; expected 0 to %d", batch->group, TALUS_GROUPS - 1);
     if (batch->copy < 0 || batch->copy >= TALUS_COPIES)
         return talus_reject("bodies: copy %d; expected 0 to %d", batch->copy, TALUS_COPIES - 1);
+    if (batch->fixed && world->def.cell.on)
+        return talus_reject("bodies: fixed bodies do not move with a cell that deforms; expected "
+                            "free bodies, or a world without such a cell");
     TALUS_TRY(check_force(batch));
     if (!batch->fixed && batch->mass == 0.0 && talus_batch_density(world, batch) == 0.0)
         return talus_reject(

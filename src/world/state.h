@@ -7,6 +7,7 @@
 #include "base/status.h"
 #include "problem/build.h"
 #include "world/bodies.h"
+#include "world/cell.h"
 #include "world/compliance.h"
 #include "world/drive.h"
 #include "world/filter.h"
@@ -76,6 +77,7 @@ struct TalusWorld {
     TalusSleep sleep;
     TalusJoints joints;
     TalusRanks ranks;
+    TalusWorldCell cell;
     TalusProbe *probe; /* [probes] */
     int probes;
     TalusProbeStaging probe_staging;

@@ -97,6 +97,7 @@ static TalusStatus check_def(const TalusWorldDef *def)
         check_minimum("cohesion_range", def->cohesion_range, 0.0, "a fraction of the body size"));
     TALUS_TRY(talus_model_check(def->friction));
     TALUS_TRY(check_period(&def->period));
+    TALUS_TRY(talus_cell_check(def));
     TALUS_TRY(check_minimum("sleep_speed", def->sleep_speed, 0.0,
                             "a multiple of the reference speed, 0 for never"));
     if (def->sleep_steps < 1)
@@ -119,17 +120,21 @@ static TalusStatus check_def(const TalusWorldDef *def)
     return TALUS_OK;
 }
 
-/* Refuses a world with a period or with sleep if its engine lacks that capability. */
+/* Refuses a world with a period, with sleep or with a cell that deforms if its engine lacks that capability. */
 static TalusStatus check_engine(const TalusWorld *world)
 {
     bool periods = talus_has_period(&world->def.period) &&
                    !talus_engine_can(world->engine, TALUS_ENGINE_PERIODS);
     bool sleep =
         world->def.sleep_speed > 0.0 && !talus_engine_can(world->engine, TALUS_ENGINE_SLEEP);
-    if (!periods && !sleep)
+    bool cell = world->def.cell.on && !talus_engine_can(world->engine, TALUS_ENGINE_CELL);
+    if (!periods && !sleep && !cell)
         return TALUS_OK;
     return talus_fail(TALUS_ERR_UNSUPPORTED, "backend %s has no %s; backend cpu has",
-                      world->def.backend, periods ? "periods" : "sleeping bodies");
+                      world->def.backend,
+                      periods ? "periods"
+                      : sleep ? "sleeping bodies"
+                              : "periodic cell that deforms");
 }
 
 /* Creates the CPU engine and, unless it takes the steps itself, the backend's context and engine. */
@@ -175,6 +180,7 @@ static TalusStatus init_world(TalusWorld *world, const TalusWorldDef *def)
     world->gravity_norm = talus_norm(def->gravity);
     world->reference_speed = fmax(world->gravity_norm * def->step, def->reference_speed);
     talus_filters_init(&world->filters);
+    talus_cell_init(world);
     world->backend = talus_backend_find(world->backend_name);
     if (!world->backend)
         return TALUS_ERR_UNSUPPORTED;

@@ -34,6 +34,11 @@ KERNEL void finish_gradient(const TalusOperator *op, const Pair *pair, const Lan
 {
     if (op->pair)
         g[0] += load1(op->bias, pair);
+    if (op->slip) {
+        const double *first = op->slip[pair->i], *second = op->slip[pair->i + pair->both];
+        g[1] += (Lane){first[0], second[0]};
+        g[2] += (Lane){first[1], second[1]};
+    }
     if (op->compliance)
         g[0] += load1(op->compliance, pair) * s[0] * x[0];
     for (int k = 0; k < 3; k++)
@@ -250,6 +255,8 @@ KERNEL void step_block(const Pass *pass, int64_t begin, int64_t i, int rows, dou
     double y[TALUS_ROWS], gy[TALUS_ROWS], next[TALUS_ROWS], *g = u + (i - begin) * rows;
     double *xp = state->x_prev + i * rows, *gp = state->g_prev + i * rows;
     g[0] += op->pair ? op->bias[i] : 0.0;
+    for (int k = 1; op->slip && k < 3 && k < rows; k++)
+        g[k] += op->slip[i][k - 1];
     g[0] += op->compliance ? op->compliance[i] * s[0] * x[0] : 0.0;
     if (state->want_residual) {
         double shift = state->exact ? talus_general_shift(op, NULL, i, g) : 0.0, raw = g[0];

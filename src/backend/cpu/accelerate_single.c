@@ -143,10 +143,11 @@ static double fill_lane(const Pass *pass, StepPack *pack, int k, int i, const It
     const TalusOperator *op = pass->op;
     const SingleUnits *unit = &pass->run->unit;
     const double *s = from->s, mu = op->mu[i], per_speed = 1.0 / unit->speed;
-    double u[3], kappa = mu * (s[0] / s[1]) * (s[0] / s[1]), sum = 0.0;
+    double u[3], own[3], kappa = mu * (s[0] / s[1]) * (s[0] / s[1]), sum = 0.0;
     talus_single_contact_velocity(op, (const double(*)[8])op->scratch->velocity, i, u);
+    talus_single_own_offset(op, i, own);
     for (int c = 0; c < 3; c++) {
-        double offset = u[c] + op->bias[i] * op->frame[i][c];
+        double offset = u[c] + own[c];
         lane4_set(&pack->normal[c], k, (float)op->frame[i][c]);
         lane4_set(&pack->offset[c], k, (float)(per_speed * offset));
         sum += fabs(offset);

@@ -3,7 +3,15 @@
 #define TALUS_BACKEND_CPU_CPU_H
 
 #include "backend/backend.h"
+#include "backend/frame.h"
 #include "backend/host.h"
+
+/* world = the slip of contact i, world frame; needs op->slip. */
+static inline void talus_slip_to_world(const TalusOperator *op, int64_t i, double world[3])
+{
+    const double local[3] = {0.0, op->slip[i][0], op->slip[i][1]};
+    talus_frame_to_world(op->frame[i], local, world);
+}
 
 /* u = D'v, contact velocities of blocks [begin, end) in their frames, op->rows numbers per block. */
 void talus_cpu_contact_velocity(const TalusOperator *op, const double (*velocity)[8], int begin,

@@ -111,6 +111,8 @@ static void write_unshifted_velocity(const Pass *pass, int64_t begin, int64_t en
         u[0] += op->unshifted ? op->unshifted[i] : *normal_offset(op, i);
         for (int k = 1; !op->pair && k < rows; k++)
             u[k] += op->offset[i * rows + k];
+        for (int k = 1; op->slip && k < 3 && k < rows; k++)
+            u[k] += op->slip[i][k - 1];
     }
 }
 

@@ -102,6 +102,10 @@ static void write_gradient(const Product *p, int64_t begin, int64_t end, double 
             out[0] += op->compliance[i] * p->gamma[i * rows];
         if (p->offset && op->pair)
             out[0] += op->bias[i];
+        if (p->offset && op->pair && op->slip && rows > 1) {
+            out[1] += op->slip[i][0];
+            out[2] += op->slip[i][1];
+        }
         if (p->offset && !op->pair)
             for (int k = 0; k < rows; k++)
                 out[k] += op->offset[i * rows + k];

@@ -18,13 +18,16 @@ typedef struct BodyLoop {
     double *partial;
 } BodyLoop;
 
-/* Returns the largest |bias| of the contacts that belong to a chunk of bodies: as many to each chunk. */
+/* Returns the largest |bias| and |slip| of the contacts that belong to a chunk of bodies: as many to each chunk. */
 static double largest_bias(const TalusOperator *op, int64_t chunk)
 {
     const int64_t chunks = talus_chunks(op->bodies, BODY_GRAIN);
     double most = 0.0;
-    for (int64_t i = chunk * op->blocks / chunks; i < (chunk + 1) * op->blocks / chunks; i++)
+    for (int64_t i = chunk * op->blocks / chunks; i < (chunk + 1) * op->blocks / chunks; i++) {
         most = talus_max(fabs(op->bias[i]), most);
+        for (int k = 0; op->slip && k < 2; k++)
+            most = talus_max(fabs(op->slip[i][k]), most);
+    }
     return most;
 }
 

@@ -43,6 +43,19 @@ static inline void talus_single_keep_in_cone(double mu, double gamma[3])
 SingleUnits talus_single_units(const TalusOperator *op, const double (*velocity)[8],
                                double *partial);
 
+/* own = bias and slip of contact i, world frame. */
+static inline void talus_single_own_offset(const TalusOperator *op, int64_t i, double own[3])
+{
+    for (int c = 0; c < 3; c++)
+        own[c] = op->bias[i] * op->frame[i][c];
+    if (!op->slip)
+        return;
+    double world[3];
+    talus_slip_to_world(op, i, world);
+    for (int c = 0; c < 3; c++)
+        own[c] += world[c];
+}
+
 /* u = velocity of b relative to a at contact i of spheres, from the bodies' velocities, world frame. */
 static inline void talus_single_contact_velocity(const TalusOperator *op,
                                                  const double (*velocity)[8], int i, double u[3])

@@ -95,6 +95,7 @@ KERNEL double speed_unit(const TalusSweep *sweep)
 #define OP_SPREAD(a) lane(a)
 #define Pack SpherePack
 #define ARRAYS(sweep) (sweep)
+#define SLIP(sweep) ((const Lane(*)[3])(sweep)->slip)
 #include "backend/cpu/sweep_loops.h"
 
 /* Does one sweep in sequence. Returns the sum of the squared velocity changes; of a symmetric sweep, that of its
@@ -209,7 +210,7 @@ void talus_cpu_sweep_destroy(TalusSweep *sweep)
         return;
     talus_colouring_clear(&sweep->colouring);
     talus_sweep_part_destroy(sweep->part);
-    TALUS_RELEASE(sweep->term, sweep->partial, sweep->pack, sweep->item, sweep->change,
+    TALUS_RELEASE(sweep->term, sweep->partial, sweep->pack, sweep->slip_store, sweep->item, sweep->change,
                   sweep->split, sweep->order, sweep->gamma, sweep->local, sweep->single.velocity,
                   sweep->single.arms, sweep->single.inertia, sweep);
 }

@@ -52,7 +52,7 @@ enum { PACK_MOVES_A = 1, PACK_MOVES_B = 2 };
 typedef struct SweepItem {
     double normal[3], gamma[3], arm_a[3], arm_b[3]; /* arms over l, as in operator.h */
     double bias, compliance;                        /* of the normal row */
-    double offset[3]; /* contact velocity that sweep->velocity lacks: 0, or that at the start */
+    double offset[3]; /* contact velocity that sweep->velocity lacks: the slip, and that at the start if `is_single` */
     StepRule rule;
     int32_t a, b; /* b is -1 for the fixed world */
 } SweepItem;
@@ -60,7 +60,7 @@ typedef struct SweepItem {
 /* A contact or explicit block whose own problem is solved (sweep_block.c), with A its block of N + E. An explicit block
  * has only scale, inv_n, inv_t, mu, friction_bound, block and one. */
 typedef struct LocalItem {
-    double frame[4], bias, compliance, scale;
+    double frame[4], bias, slip[2], compliance, scale;
     double inv_n, inv_t;       /* for a round item: 1 / A_nn, 1 / A_tt */
     double mu, friction_bound; /* as in `one` */
     int32_t block;
@@ -107,6 +107,8 @@ struct TalusSweep {
     TalusColouring colouring;
     bool packs_general; /* general contacts with a colour are in packs, in single precision */
     SpherePack *pack;   /* all packs */
+    Lane (*slip)[3];    /* slips of the packs, world frame; NULL: they are 0 */
+    Lane (*slip_store)[3];
     /* sphere-sphere from [0], sphere-fixed from [1], general from [2], to [3] */
     int pack_start[COLOURS][4];
     SweepItem *item;

@@ -62,6 +62,8 @@ static TalusStatus fill_local(const TalusSweep *sweep, int i, LocalItem *item)
     }
     memcpy(item->frame, op->frame[i], sizeof item->frame);
     item->bias = op->bias[i];
+    item->slip[0] = op->slip ? op->slip[i][0] : 0.0;
+    item->slip[1] = op->slip ? op->slip[i][1] : 0.0;
     item->compliance = op->compliance ? op->compliance[i] : 0.0;
     item->a = op->pair[i][0];
     item->b = op->pair[i][1];
@@ -148,6 +150,8 @@ static double general_step(TalusSweep *sweep, const LocalItem *item)
     }
     talus_frame_to_local(item->frame, world, g);
     g[0] += item->bias + item->compliance * gamma[0];
+    g[1] += item->slip[0];
+    g[2] += item->slip[1];
     double moved = solve_item(&sweep->options, item, op->rows, g, gamma, change);
     talus_frame_to_world(item->frame, change, world);
     talus_body_add_impulse(op, item->a, -1.0, item->arm_a, world, a);
@@ -170,6 +174,8 @@ static double round_step(TalusSweep *sweep, const LocalItem *item)
         world[k] = (b ? b[k] : 0.0) - a[k] - turn[k];
     talus_frame_to_local(item->frame, world, g);
     g[0] += item->bias + item->compliance * gamma[0];
+    g[1] += item->slip[0];
+    g[2] += item->slip[1];
     double moved = solve_round_item(&sweep->options, item, rows, g, gamma, change);
     talus_frame_to_world(item->frame, change, world);
     talus_cross3(item->frame, world, turn);

@@ -4,6 +4,7 @@
  *     WIDTH, SMALLEST2       number of lanes of a Vector; as TINY2 (base/lane.h)
  *     OP(name)               name of a function of base/lane.h or base/lane4.h; OP_SPREAD(a): a in all lanes
  *     Pack, ARRAYS(sweep)    type of a pack; address of the struct with `velocity`, `term` and `pack`
+ *     SLIP(sweep)            slips of all packs, NULL if they are 0 or write_velocity contains them
  *     write_velocity         u = contact velocities of a pack
  *     opening                normal velocities of a pack, with bias and compliance
  *     change_velocities      applies changes of impulses to the bodies of a pack
@@ -20,6 +21,7 @@ typedef struct PackLoop {
     Real (*velocity)[8];
     Vector rho;
     bool fixed, averaged;
+    const Vector (*slip)[3]; /* slips of the packs, world frame; NULL: 0 */
 } PackLoop;
 
 /* Takes the projected step of `wide` packs at the contact velocities u: their impulses, world frame, become old + rho
@@ -72,6 +74,9 @@ KERNEL Vector sweep_packs(PackLoop loop, Pack *pack, int count, Vector most, Rea
     int i = 0;
     for (int k = 0; k < count; k++)
         write_velocity(&pack[k], (const Real(*)[8])loop.velocity, loop.fixed, u[k]);
+    for (int k = 0; loop.slip && k < count; k++)
+        for (int c = 0; c < 3; c++)
+            u[k][c] += loop.slip[k][c];
     for (; i + WIDE <= count; i += WIDE)
         step_packs(loop, &pack[i], WIDE, &u[i]);
     for (; i < count; i++)
@@ -119,7 +124,9 @@ KERNEL Real sweep_range(PackLoop loop, Pack *pack, int64_t begin, int64_t end, R
         int count = end - i < BATCH ? (int)(end - i) : BATCH;
         for (int64_t k = i + BATCH; k < end && k < i + 2 * BATCH; k++)
             prefetch_bodies(&pack[k], loop.velocity, loop.fixed);
-        most = sweep_packs(loop, &pack[i], count, most, term + WIDTH * i);
+        PackLoop part = loop;
+        part.slip = loop.slip ? loop.slip + i : NULL;
+        most = sweep_packs(part, &pack[i], count, most, term + WIDTH * i);
     }
     for (int k = 0; k < WIDTH; k++)
         largest = most[k] > largest ? most[k] : largest;
@@ -136,13 +143,16 @@ static void pack_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
     Real *term = ARRAYS(sweep)->term + WIDTH * (int64_t)loop->first;
     Real(*velocity)[8] = ARRAYS(sweep)->velocity;
     const Vector share = OP_SPREAD((Real)rho);
+    const Vector(*slip)[3] = SLIP(sweep);
+    slip = slip ? slip + loop->first : NULL;
     double most; /* each call is compiled for its constants */
     if (rho != 1.0)
-        most = sweep_range((PackLoop){velocity, share, loop->fixed, true}, pack, begin, end, term);
+        most = sweep_range((PackLoop){velocity, share, loop->fixed, true, slip}, pack, begin, end,
+                           term);
     else if (loop->fixed)
-        most = sweep_range((PackLoop){velocity, share, true, false}, pack, begin, end, term);
+        most = sweep_range((PackLoop){velocity, share, true, false, slip}, pack, begin, end, term);
     else
-        most = sweep_range((PackLoop){velocity, share, false, false}, pack, begin, end, term);
+        most = sweep_range((PackLoop){velocity, share, false, false, slip}, pack, begin, end, term);
     sweep->partial[chunk] = most;
 }
 

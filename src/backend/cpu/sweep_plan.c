@@ -71,6 +71,16 @@ static void fill_lane(TalusSweep *sweep, SpherePack *pack, int k, int i, const d
     pack->b[k] = i < op->sphere_sphere ? op->pair[i][1] : op->bodies;
 }
 
+/* Fills lane k of the slip of pack `index` with that of contact i, world frame. */
+static void fill_slip_lane(TalusSweep *sweep, int index, int k, int i)
+{
+    const TalusOperator *op = sweep->op;
+    double world[3];
+    talus_slip_to_world(op, i, world);
+    for (int c = 0; c < 3; c++)
+        lane_set(&sweep->slip[index][c], k, world[c]);
+}
+
 /* Fills lane k of the arms of a pack with general contact i; u = its contact velocity at the start. */
 static void fill_arms_lane(TalusSweep *sweep, PackArms *arms, int k, int i, double u[3])
 {
@@ -96,10 +106,11 @@ static double fill_single_lane(TalusSweep *sweep, SinglePack *pack, int k, int i
     const double per_impulse = unit->per_impulse, per_speed = unit->per_speed;
     const double per_mass = unit->per_inverse_mass;
     StepRule rule = block_rule(sweep, i);
-    double world[3], impulses = 0.0, speeds = 0.0;
+    double world[3], own[3], impulses = 0.0, speeds = 0.0;
     write_world_impulse(op, gamma, i, world);
+    talus_single_own_offset(op, i, own);
     for (int c = 0; c < 3; c++) {
-        double offset = u[c] + op->bias[i] * op->frame[i][c];
+        double offset = u[c] + own[c];
         lane4_set(&pack->normal[c], k, (float)op->frame[i][c]);
         lane4_set(&pack->gamma[c], k, (float)(per_impulse * world[c]));
         lane4_set(&pack->offset[c], k, (float)(per_speed * offset));
@@ -133,6 +144,8 @@ static void clear_pack(TalusSweep *sweep, int index)
     } else {
         SpherePack *pack = &sweep->pack[index];
         memset(pack, 0, sizeof *pack);
+        if (sweep->slip)
+            memset(sweep->slip[index], 0, sizeof sweep->slip[index]);
         for (int k = 0; k < LANES; k++)
             pack->a[k] = pack->b[k] = dummy;
     }
@@ -159,6 +172,12 @@ static void fill_item(TalusSweep *sweep, SweepItem *item, int i, const double *g
     item->b = op->pair[i][1];
     if (sweep->is_single)
         talus_sweep_general_velocity(sweep, op->pair[i], item->arm_a, item->arm_b, item->offset);
+    if (op->slip) {
+        double world[3];
+        talus_slip_to_world(op, i, world);
+        for (int c = 0; c < 3; c++)
+            item->offset[c] += world[c];
+    }
 }
 
 /* Adds `share` times one body's part of an item's diagonal entries to *nn (normal) and *tt (mean of the tangents). The
@@ -258,6 +277,8 @@ static void fill_chunk(void *context, int64_t begin, int64_t end, int64_t chunk)
             largest = fmax(largest, fill_single(sweep, i, plan->in));
         else
             fill_lane(sweep, &sweep->pack[pack_index(sweep, i)], place % LANES, i, plan->in);
+        if (sweep->slip && !sweep->is_single && is_packed(sweep, class, i))
+            fill_slip_lane(sweep, pack_index(sweep, i), place % LANES, i);
     }
     sweep->partial[chunk] = largest;
 }
@@ -416,6 +437,11 @@ static TalusStatus reserve_colours(TalusSweep *sweep)
     size_t room = (bytes + sizeof *sweep->pack - 1) / sizeof *sweep->pack;
     TALUS_TRY(TALUS_GROW(sweep->pack, packs > room ? packs : room, 0, "contact packs"));
     TALUS_TRY(TALUS_GROW(sweep->item, items, 0, "contact items"));
+    sweep->slip = NULL;
+    if (sweep->op->slip) {
+        TALUS_TRY(TALUS_GROW(sweep->slip_store, packs, 0, "contact packs"));
+        sweep->slip = sweep->slip_store;
+    }
     TALUS_TRY(
         talus_sweep_reserve_terms(sweep, (int64_t)(terms > single_terms ? terms : single_terms)));
     TALUS_TRY(reserve_heavy(sweep));

@@ -145,6 +145,7 @@ KERNEL double speed_unit(const TalusSweep *sweep)
 #define OP_SPREAD(a) lane4(a)
 #define Pack SinglePack
 #define ARRAYS(sweep) (&(sweep)->single)
+#define SLIP(sweep) NULL /* in the offset of packs */
 #define GENERAL_PACKS
 #include "backend/cpu/sweep_loops.h"
 
@@ -208,10 +209,10 @@ static void general_chunk(void *context, int64_t begin, int64_t end, int64_t chu
     const Lane4 rho = lane4((float)loop->sweep->options.rho);
     float most; /* each call is compiled for its constants */
     if (loop->sweep->options.rho != 1.0)
-        most = sweep_general_range((PackLoop){single->velocity, rho, false, true}, single,
+        most = sweep_general_range((PackLoop){single->velocity, rho, false, true, NULL}, single,
                                    loop->first, begin, end);
     else
-        most = sweep_general_range((PackLoop){single->velocity, rho, false, false}, single,
+        most = sweep_general_range((PackLoop){single->velocity, rho, false, false, NULL}, single,
                                    loop->first, begin, end);
     loop->sweep->partial[chunk] = most;
 }

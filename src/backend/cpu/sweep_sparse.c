@@ -214,6 +214,8 @@ static double contact_step(TalusSweep *sweep, int i)
     double g[TALUS_ROWS], change[TALUS_ROWS];
     talus_cpu_contact_velocity(op, (const double(*)[8])sweep->velocity, i, i + 1, g);
     g[0] += op->bias[i] + (op->compliance ? op->compliance[i] * sweep->gamma[i * op->rows] : 0.0);
+    for (int k = 1; op->slip && k < 3 && k < op->rows; k++)
+        g[k] += op->slip[i][k - 1];
     double moved = step_block(sweep, i, general < 0 ? 1.0 : op->coupling[general], g, change);
     double(*record)[6] = op->scratch->record;
     talus_cpu_write_wrenches(op, change, i, i + 1, record);

@@ -33,6 +33,8 @@ KERNEL double spin_factor(const TalusOperator *op, Range range, int i, int side)
 KERNEL double contact_terms_size(const TalusOperator *op, Range range, int i)
 {
     double sum = normal_offset_size(op, i);
+    if (op->slip && range.rows > 1)
+        sum += fabs(op->slip[i][0]) + fabs(op->slip[i][1]);
     for (int side = 0; side < 2; side++) {
         int body = op->pair[i][side];
         if (body < 0)

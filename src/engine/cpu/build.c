@@ -123,10 +123,26 @@ static double contact_offset(const BuildContext *c, int64_t i, const TalusContac
                              const TalusLaw *law, double size)
 {
     const CpuEngine *e = c->engine;
+    double closing = cpu_image_closing(e, i);
     if (e->forces == 0 || law->restitution == 0.0) /* loads matter to a rebound only */
-        return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, NULL);
+        return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, closing,
+                                    NULL);
     TalusLoad load[2] = {applied_load(c, contact->a), applied_load(c, contact->b)};
-    return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, load);
+    return talus_contact_offset(c->op, i, law, &e->build_options, contact->gap, size, closing,
+                                load);
+}
+
+/* Adds the velocity of the contact's image to offset and slip. */
+static void add_image_velocity(const BuildContext *c, int64_t i, const TalusContact *contact)
+{
+    TalusVec3 jump = cpu_image_velocity(c->engine, contact);
+    double world[3] = {jump.x, jump.y, jump.z}, local[3];
+    talus_frame_to_local(c->op->frame[i], world, local);
+    c->op->bias[i] += local[0];
+    if (!c->op->slip)
+        return;
+    c->op->slip[i][0] = local[1];
+    c->op->slip[i][1] = local[2];
 }
 
 /* Writes contact i of the problem: pair, frame, law, arms, offset, compliance and initial impulse (without attraction);
@@ -155,12 +171,14 @@ static void fill_contact(const BuildContext *c, int64_t i, const TalusContact *c
         op->bias[i] = contact_offset(c, i, contact, law, size);
     talus_contact_warm_start(op->frame[i], op->rows, o->impulse_ratio, e->contacts->impulse[i],
                              &c->gamma[op->rows * i]);
-    if (!op->compliance)
-        return;
-    double overlap_rate =
-        talus_contact_fill_compliance(op, i, law, o, contact->gap, size, e->contacts->impulse[i]);
-    if (o->compliance > 0.0)
-        e->overlap_rate[i] = overlap_rate;
+    if (op->compliance) {
+        double overlap_rate = talus_contact_fill_compliance(op, i, law, o, contact->gap, size,
+                                                            e->contacts->impulse[i]);
+        if (o->compliance > 0.0)
+            e->overlap_rate[i] = overlap_rate;
+    }
+    if (e->cell_moves)
+        add_image_velocity(c, i, contact);
 }
 
 /* Contacts between the one that is filled and the one whose second body is fetched: second bodies are scattered. */
@@ -336,6 +354,7 @@ static TalusProblemSizes problem_sizes(const CpuEngine *e)
         .rows = rows,
         .compliance = e->build_options.soften > 0.0 || e->build_options.compliance > 0.0 ||
                       e->tables.compliance || e->joints.compliance,
+        .slip = e->cell_moves,
         .models = (e->tables.models && rows > 1) || more > 0,
     };
     sizes.inertias = talus_comm_any(e->bodies.comm, sizes.general > 0);

@@ -27,6 +27,8 @@ static void compute_free_velocities(void *context, int64_t begin, int64_t end, i
         TalusVec3 v = {0.0, 0.0, 0.0};
         if (cpu_is_free(e, i)) {
             v = talus_add(b->velocity[i], c->change);
+            if (e->cell_moves)
+                v = talus_add(v, talus_flow_change(&e->cell, b->position[i]));
             if (cpu_has_force(e, i))
                 v = talus_madd(v, c->h / b->mass[i], e->force[i]);
             bad += talus_state_fault(b->position[i], v, b->spin[i]);
@@ -96,6 +98,7 @@ static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, co
         .shape_count = e->tables.shapes,
         .filter = e->filter,
         .period = talus_has_period(&e->period) ? &e->period : NULL,
+        .gradient = e->cell_moves ? &e->cell.now : NULL,
         .rank = b->rank,
         .at_rank = b->at_rank,
         .id = b->id,
@@ -129,11 +132,14 @@ static void exchange_scratch(CpuEngine *e)
 static TalusStatus detect_with_motions(CpuEngine *e, const TalusDetectOptions *options,
                                        const TalusVec3 *velocity, const TalusVec3 *spin)
 {
-    TalusBodyView view = body_view(e, velocity, spin);
+    const TalusVec3 *relative;
+    TALUS_TRY(cpu_relative_velocities(e, velocity, &relative));
+    TalusBodyView view = body_view(e, relative, spin);
+    TalusDetectOptions with_cell = cpu_cell_detect_options(e, options);
     e->detection_velocity = velocity;
     exchange_spare(e);
     exchange_scratch(e);
-    TalusStatus status = talus_detect(e->detector, e->pool, &view, options, &e->contacts);
+    TalusStatus status = talus_detect(e->detector, e->pool, &view, &with_cell, &e->contacts);
     exchange_scratch(e);
     exchange_spare(e);
     TALUS_TRY(status);
@@ -317,11 +323,14 @@ static TalusStatus find_missing(CpuEngine *e, const TalusDetectOptions *options,
 {
     if (!e->motions_stored)
         TALUS_TRY(cpu_store_motions((TalusEngine *)e, limit));
-    TalusBodyView view = body_view(e, e->solved_velocity, e->solved_spin);
+    const TalusVec3 *relative;
+    TALUS_TRY(cpu_relative_velocities(e, e->solved_velocity, &relative));
+    TalusBodyView view = body_view(e, relative, e->solved_spin);
+    TalusDetectOptions with_cell = cpu_cell_detect_options(e, options);
     TalusRedetectSubset subset = {e->changed, tolerance};
     exchange_scratch(e);
     TalusStatus status =
-        talus_detector_find_missing(e->detector, e->pool, &view, options, &subset, missing);
+        talus_detector_find_missing(e->detector, e->pool, &view, &with_cell, &subset, missing);
     exchange_scratch(e);
     TALUS_TRY(status);
     e->clipped_bodies = talus_detector_count_clipped(e->detector);

@@ -18,7 +18,7 @@ void cpu_destroy(TalusEngine *engine)
         return;
     talus_detector_destroy(e->detector);
     clear_snapshot(&e->snapshot);
-    TALUS_RELEASE(e->free_velocity, e->solved_velocity, e->solved_spin, e->changed, e->groups.start,
+    TALUS_RELEASE(e->free_velocity, e->solved_velocity, e->relative_velocity, e->solved_spin, e->changed, e->groups.start,
                   e->body_groups.start, e->partial, e->overlaps, e->overlap_rate, e->probe_sums, e);
 }
 
@@ -30,6 +30,7 @@ TalusStatus cpu_create(const TalusEngineSetup *setup, TalusEngine **out)
     e->pool = setup->pool;
     e->problem = setup->problem;
     e->period = *setup->period;
+    e->cell = (TalusCell){.period = *setup->period};
     TalusStatus status = talus_detector_create(&e->detector);
     if (status != TALUS_OK) {
         cpu_destroy((TalusEngine *)e);
@@ -207,7 +208,8 @@ TalusStatus cpu_rollback(TalusEngine *engine, bool states)
 }
 
 const TalusEngineOps cpu_engine_ops = {
-    .capabilities = TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP,
+    .capabilities = TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP |
+                    TALUS_ENGINE_CELL,
 #define OPERATION(result, name, arguments) .name = cpu_##name,
 #define OWN_ONLY(result, name, arguments)
 #include "engine/operations.h"

@@ -5,6 +5,7 @@
  *     build.c       the contact problem of a step, or of a part of a halved step
  *     integrate.c   integration: from solved velocities to the state at the end
  *     ledger.c      works of contacts, forces and driven bodies; storage of impulses in the contact list
+ *     cell.c        a periodic cell that deforms: slips of contacts, stress, work; bodies that cross its sides
  *     probe.c       sums of probes
  *     sums.c        sums over bodies and contacts
  *     halo.c        on several ranks: what the problem of a step exchanges
@@ -17,6 +18,7 @@
 #include "backend/groups.h"
 #include "base/memory.h"
 #include "base/status.h"
+#include "collide/cell.h"
 #include "engine/body.h"
 #include "engine/contact_terms.h"
 #include "engine/engine.h"
@@ -24,7 +26,7 @@
 #include "problem/build.h"
 
 /* CPU_GRAIN: items (slots or contacts) per chunk. CPU_PARTIALS: largest number of sums per chunk or group. */
-enum { CPU_GRAIN = BODY_GRAIN, CPU_PARTIALS = 8 };
+enum { CPU_GRAIN = BODY_GRAIN, CPU_PARTIALS = 10 };
 
 /* Copies for a rollback: states of bodies, once a step has needed them, and contacts. */
 typedef struct CpuSnapshot {
@@ -37,6 +39,9 @@ typedef struct CpuEngine {
     TalusPool *pool;
     TalusProblem *problem;
     TalusPeriod period;
+    TalusCell cell;   /* as of the last put_cell */
+    bool has_cell;   /* put_cell has been called */
+    bool cell_moves; /* the gradient of the cell is, or was in the part before, not 0 */
     TalusDetector *detector;
     TalusContactList *contacts; /* owned by the detector */
 
@@ -54,6 +59,8 @@ typedef struct CpuEngine {
     double min_size;            /* as in TalusEngineCounts */
     TalusVec3 *free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
     TalusVec3 *solved_velocity; /* [slots], for redetection */
+    TalusVec3 *relative_velocity; /* [slots], relative to the flow of a cell that moves; for detection */
+    double largest_radius;        /* m: largest bounding radius of a free body; only if cell_moves */
     TalusVec3 *solved_spin;     /* [slots], likewise */
     uint8_t *changed;    /* [slots]: 1 if the velocity changed beyond the limit of find_missing */
     bool motions_stored; /* store_motions has run since the last solve */
@@ -247,6 +254,30 @@ void cpu_add_force_works(CpuEngine *e, double h, TalusEngineLedger *ledger);
 /* Adds the work that driven bodies do at contacts to the ledger. The problem's records must hold the mean of free and
  * solved velocities. */
 void cpu_add_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
+
+/* ---- cell.c ---- */
+/* Returns `velocity` relative to the flow of the cell or, if it stands still, `velocity` itself. */
+TalusStatus cpu_relative_velocities(CpuEngine *e, const TalusVec3 *velocity,
+                                    const TalusVec3 **relative);
+/* Returns the options of a detection with velocities relative to the flow: with the speeds at which it brings bodies
+ * together. */
+TalusDetectOptions cpu_cell_detect_options(const CpuEngine *e, const TalusDetectOptions *options);
+/* Returns the velocity of the contact's image of b relative to b, world frame. */
+static inline TalusVec3 cpu_image_velocity(const CpuEngine *e, const TalusContact *c)
+{
+    return talus_image_velocity(&e->cell, e->bodies.position[c->a], e->bodies.position[c->b]);
+}
+/* Returns the normal part of cpu_image_velocity, which the offset of contact i contains; 0 if the cell stands still. */
+static inline double cpu_image_closing(const CpuEngine *e, int64_t i)
+{
+    if (!e->cell_moves)
+        return 0.0;
+    const TalusContact *c = &e->contacts->contact[i];
+    return talus_dot(c->normal, cpu_image_velocity(e, c));
+}
+/* Adds the cell's works at contacts and by its change of velocities to the ledger, and fills its virial. The problem's
+ * records must hold the mean of free and solved velocities, the list its impulses; bodies have not moved yet. */
+void cpu_add_cell_works(CpuEngine *e, TalusEngineLedger *ledger);
 
 /* ---- probe.c ---- */
 /* Computes the sums of the requested probes (request_probes), after the list has its impulses and before the bodies

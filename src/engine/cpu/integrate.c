@@ -135,6 +135,7 @@ TalusStatus cpu_integrate(TalusEngine *engine, double h, TalusVec3 gravity, long
     TALUS_TRY(check_solved_motion(&c, ledger));
     TALUS_TRY(cpu_finish_contacts(e, ledger));
     cpu_add_driven_works(e, ledger);
+    cpu_add_cell_works(e, ledger);
     cpu_compute_probes(e, h);
     integrate_and_sum(&c, ledger);
     return TALUS_OK;

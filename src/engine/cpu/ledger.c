@@ -51,7 +51,7 @@ static double recovery_offset(const LedgerContext *c, int64_t i)
     if (!(contact->gap < 0.0))
         return 0.0;
     if (!e->tables.restitution)
-        return c->op->bias[i];
+        return c->op->bias[i] - cpu_image_closing(e, i);
     return talus_contact_bias(cpu_contact_law(e, contact), o->h, o->recovery, o->gravity,
                               contact->gap, cpu_contact_size(e, contact));
 }
@@ -94,7 +94,8 @@ static double add_elastic_energy(const LedgerContext *c, int64_t i, double *sum)
                                          cpu_contact_size(e, contact), &h, gamma, sum);
     const TalusLaw *law = cpu_contact_law(e, contact);
     if (law->stiffness > 0.0)
-        return talus_add_stiffness_energy(op, i, law, &e->build_options, contact->gap, gamma, sum);
+        return talus_add_stiffness_energy(op, i, law, &e->build_options, contact->gap,
+                                          cpu_image_closing(e, i), gamma, sum);
     return recovery_offset(c, i);
 }
 
@@ -118,6 +119,19 @@ static void count_overlap(const LedgerContext *c, int64_t i, uint16_t *count, do
     partial[OVERLAP_MAX] = talus_max(depth, partial[OVERLAP_MAX]);
 }
 
+/* Adds the works of contact i at the velocity of b's image relative to b, in a cell that moves. */
+static void add_image_work(const LedgerContext *c, int64_t i, double pull, double *sum)
+{
+    double gamma[3], u[3];
+    TalusVec3 jump = cpu_image_velocity(c->engine, &c->engine->contacts->contact[i]);
+    const double world[3] = {jump.x, jump.y, jump.z};
+    talus_block_gamma(c->op, c->gamma, i, gamma);
+    talus_frame_to_local(c->op->frame[i], world, u);
+    sum[TALUS_WORK_NORMAL] += gamma[0] * u[0];
+    sum[TALUS_WORK_TANGENTIAL] += gamma[1] * u[1] + gamma[2] * u[2];
+    sum[TALUS_WORK_COHESION] -= pull * u[0];
+}
+
 /* Adds works, elastic energies and overlaps of a group of contacts to the partials and the group's histogram, and
  * stores the impulses in the list. */
 static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -130,8 +144,10 @@ static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t c
     for (int64_t i = begin; i < end; i++) {
         double recovery = add_elastic_energy(c, i, sum);
         count_overlap(c, i, count, sum);
-        list->impulse[i] =
-            talus_add_block_work(c->op, c->gamma, i, recovery, attractive_impulse(c, i), sum);
+        double pull = attractive_impulse(c, i);
+        list->impulse[i] = talus_add_block_work(c->op, c->gamma, i, recovery, pull, sum);
+        if (c->engine->cell_moves)
+            add_image_work(c, i, pull, sum);
     }
     for (int j = 0; j < CONTACT_PARTIALS; j++)
         c->engine->partial[chunk][j] = sum[j];

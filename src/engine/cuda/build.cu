@@ -136,9 +136,9 @@ static __device__ inline double contact_offset(const FillInputs &f, int i, const
 {
     double gap = f.list.gap[i];
     if (law->restitution == 0.0 || f.b.force_count == 0)
-        return talus_contact_offset(&f.op, i, law, &f.options, gap, size, nullptr);
+        return talus_contact_offset(&f.op, i, law, &f.options, gap, size, 0.0, nullptr);
     TalusLoad load[2] = {applied_load(f.b, a), applied_load(f.b, b)};
-    return talus_contact_offset(&f.op, i, law, &f.options, gap, size, load);
+    return talus_contact_offset(&f.op, i, law, &f.options, gap, size, 0.0, load);
 }
 
 /* Fills contact i of the problem, with its initial impulse. GENERAL: the contact is general in the problem. LAWS: some

@@ -77,6 +77,7 @@ static CuDetect detect_arguments(const TalusEngine *e, const TalusDetectOptions 
                 e->tables.shapes,
                 NULL,
                 e->period.at,
+                nullptr, /* no cell deforms here */
                 b->ranked ? b->rank.at : nullptr,
                 nullptr, /* no kernel needs at_rank */
                 b->ids_differ ? b->id.at : nullptr,

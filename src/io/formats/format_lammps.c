@@ -114,6 +114,23 @@ static const char *boundary_code(const TalusFramesHead *head, int axis)
     return head->period.on[axis] ? "pp" : "ff";
 }
 
+/* Writes the box. With a tilt, a triclinic one, whose bounds along x contain its tilted sides. */
+static TalusStatus print_box(Dump *dump, const TalusFramesHead *head, TalusAabb b)
+{
+    const double tilt = head->period.tilt;
+    const char *const *code =
+        (const char *const[]){boundary_code(head, 0), boundary_code(head, 1), boundary_code(head, 2)};
+    if (tilt == 0.0)
+        return print_text(
+            dump, "ITEM: BOX BOUNDS %s %s %s\n%.17g %.17g\n%.17g %.17g\n%.17g %.17g\n", code[0],
+            code[1], code[2], b.lo.x, b.hi.x, b.lo.y, b.hi.y, b.lo.z, b.hi.z);
+    return print_text(dump,
+                      "ITEM: BOX BOUNDS xy xz yz %s %s %s\n%.17g %.17g %.17g\n%.17g %.17g 0\n"
+                      "%.17g %.17g 0\n",
+                      code[0], code[1], code[2], b.lo.x + talus_min(tilt, 0.0),
+                      b.hi.x + talus_max(tilt, 0.0), tilt, b.lo.y, b.hi.y, b.lo.z, b.hi.z);
+}
+
 /* Writes the header of a frame and sets dump->field to the columns of the frame. */
 static TalusStatus write_header(Dump *dump, const TalusFramesHead *head,
                                 const TalusSnapshot *snapshot)
@@ -122,9 +139,7 @@ static TalusStatus write_header(Dump *dump, const TalusFramesHead *head,
     TALUS_TRY(print_text(dump,
                          "ITEM: TIME\n%.17g\nITEM: TIMESTEP\n%lld\nITEM: NUMBER OF ATOMS\n%d\n",
                          snapshot->time, (long long)snapshot->step, dump->rows.count));
-    TALUS_TRY(print_text(dump, "ITEM: BOX BOUNDS %s %s %s\n%.17g %.17g\n%.17g %.17g\n%.17g %.17g\n",
-                         boundary_code(head, 0), boundary_code(head, 1), boundary_code(head, 2),
-                         b.lo.x, b.hi.x, b.lo.y, b.hi.y, b.lo.z, b.hi.z));
+    TALUS_TRY(print_box(dump, head, b));
     TALUS_TRY(print_text(dump, "ITEM: ATOMS id type"));
     dump->fields = 0;
     for (int i = 0; i < COLUMNS; i++) {

@@ -21,7 +21,7 @@ static const char *type_name(TalusFieldType type)
     return names[type];
 }
 
-/* Prints the arrays period_lo and period_hi if space is periodic. */
+/* Prints the arrays period_lo and period_hi if space is periodic, and period_tilt if that is not 0. */
 static void print_period(TalusFile *file, const TalusPeriod *period)
 {
     TalusVec3 side[2];
@@ -33,6 +33,11 @@ static void print_period(TalusFile *file, const TalusPeriod *period)
                          "<DataArray type=\"Float64\" Name=\"period_%s\" NumberOfComponents=\"3\" "
                          "NumberOfTuples=\"1\" format=\"ascii\">%.17g %.17g %.17g</DataArray>\n",
                          k ? "hi" : "lo", side[k].x, side[k].y, side[k].z);
+    if (period->tilt != 0.0)
+        talus_file_print(file,
+                         "<DataArray type=\"Float64\" Name=\"period_tilt\" NumberOfTuples=\"1\" "
+                         "format=\"ascii\">%.17g</DataArray>\n",
+                         period->tilt);
 }
 
 void talus_vtp_begin(TalusFile *file, const TalusFramesHead *head, double time, uint64_t key,

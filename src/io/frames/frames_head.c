@@ -136,14 +136,14 @@ static bool same_material(const TalusFramesMaterial *a, const TalusFramesMateria
     return a->friction == b->friction && a->density == b->density && strcmp(a->name, b->name) == 0;
 }
 
-/* True if both are periodic along the same axes, with equal lo and hi there. */
+/* True if both are periodic along the same axes, with equal lo and hi there, and the same tilt. */
 static bool same_period(const TalusPeriod *a, const TalusPeriod *b)
 {
     const double *a_lo = &a->lo.x, *a_hi = &a->hi.x, *b_lo = &b->lo.x, *b_hi = &b->hi.x;
     for (int k = 0; k < 3; k++)
         if (!a->on[k] != !b->on[k] || (a->on[k] && (a_lo[k] != b_lo[k] || a_hi[k] != b_hi[k])))
             return false;
-    return true;
+    return a->tilt == b->tilt;
 }
 
 bool talus_frames_heads_equal(const TalusFramesHead *a, const TalusFramesHead *b)

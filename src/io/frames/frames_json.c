@@ -7,7 +7,7 @@
 
 /* ---- writing ---- */
 
-/* Prints the member "period" with lo and hi of each periodic axis; nothing if there is none. */
+/* Prints the member "period" with lo and hi of each periodic axis, and "tilt" if it is not 0; nothing if there is none. */
 static void print_period(TalusText *text, const TalusPeriod *period)
 {
     const double *lo = &period->lo.x, *hi = &period->hi.x;
@@ -19,6 +19,8 @@ static void print_period(TalusText *text, const TalusPeriod *period)
         }
     if (talus_has_period(period))
         talus_text_print(text, "},\n");
+    if (period->tilt != 0.0)
+        talus_text_print(text, "\"tilt\": %.17g,\n", period->tilt);
 }
 
 /* Prints the members "shapes", with their figures unless `figure` is NULL, and "materials", and ends the object. */
@@ -185,7 +187,7 @@ static TalusStatus read_floor(const TalusJson *root, double *out)
                                                  : talus_head_read_number(root, "floor", out);
 }
 
-/* Reads the member "period", which may be missing: [lo, hi] for each periodic axis. */
+/* Reads the members "period", [lo, hi] for each periodic axis, and "tilt"; both may be missing. */
 static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
 {
     static const char *const axes[] = {"x", "y", "z"};
@@ -209,6 +211,13 @@ static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
         hi[k] = between[1];
         out->on[k] = 1;
     }
+    if (!talus_json_get(root, "tilt"))
+        return TALUS_OK;
+    TALUS_TRY(talus_head_read_number(root, "tilt", &out->tilt));
+    if (!(out->on[0] && out->on[1] && fabs(out->tilt) <= out->hi.x - out->lo.x))
+        return talus_json_fail(talus_json_get(root, "tilt"), 0,
+                               "is %g; expected at most the period along x, with one along y",
+                               out->tilt);
     return TALUS_OK;
 }
 

@@ -24,8 +24,9 @@
 #define FRAMES_NAME "frames.talus"
 
 /* Tables of a run. The table of probes exists only if the run has probes of forces, that of flows only if it has planes or
- * sinks, that of joints only if it has joints, that of ranks only if it has been on several. */
-enum { STEPS, PROBES, FLOWS, JOINTS, RANKS, TABLES };
+ * sinks, that of joints only if it has joints, that of the cell only if it deforms, that of ranks only if it has been on
+ * several. */
+enum { STEPS, PROBES, FLOWS, JOINTS, CELL, RANKS, TABLES };
 static const struct {
     const char *name, *header;
 } tables[TABLES] = {
@@ -37,7 +38,7 @@ static const struct {
          "kinetic,potential,elastic,"
          "kinetic_change,potential_change,elastic_change,friction,impact,stabilisation,stiffening,"
          "cohesion,gravity_error,spin,"
-         "joints,driven,applied,projection,exchange,imbalance,asleep,sleep_speed,"
+         "joints,driven,applied,cell,projection,exchange,imbalance,asleep,sleep_speed,"
          "detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"},
     [PROBES] =
         {"probes.csv",
@@ -48,6 +49,13 @@ static const struct {
         {"joints.csv",
          "time,step,joint,coordinate,speed,force_x,force_y,force_z,torque_x,torque_y,torque_z,effort,"
          "error\n"},
+    [CELL] = {"cell.csv",
+              "time,step,length_x,length_y,length_z,tilt,rate_xx,rate_yy,rate_zz,rate_xy,"
+              "strain_x,strain_y,strain_z,shear,"
+              "contact_stress_xx,contact_stress_yy,contact_stress_zz,contact_stress_xy,"
+              "contact_stress_xz,contact_stress_yz,"
+              "kinetic_stress_xx,kinetic_stress_yy,kinetic_stress_zz,kinetic_stress_xy,"
+              "kinetic_stress_xz,kinetic_stress_yz,work,total_work\n"},
     [RANKS] = {"ranks.csv", "time,step,rank,first,last\n"},
 };
 
@@ -81,7 +89,8 @@ struct TalusOutput {
 /* Names of the files that every run may have; formats add others. */
 static const char *const own_names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
                                         "steps.csv",        "probes.csv",       "flows.csv",
-                                        "joints.csv",       "ranks.csv",        "profile.html"};
+                                        "joints.csv",       "cell.csv",         "ranks.csv",
+                                        "profile.html"};
 enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
 
 /* ---- files of an earlier run ---- */
@@ -485,7 +494,7 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         "%.17g,%lld,%lld,%lld,%s,%d,%d,%d,%s,%d,%d,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
         "%lld,%.9g,%.9g,%.9g,%.9g,"
         "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
-        "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
+        "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
         "%lld,%.9g,%.3e,%.3e,%.3e,%.3e\n",
         info->time, (long long)info->step, (long long)info->bodies, (long long)info->contacts,
         solve->solver ? solve->solver : "", solve->iterations, solve->products,
@@ -495,7 +504,7 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         o->mean, o->p99, o->max, o->kappa, e->kinetic, e->potential, e->elastic, e->kinetic_change,
         e->potential_change, e->elastic_change, e->friction, e->impact, e->stabilisation,
         e->stiffening, e->cohesion, e->gravity_error, e->spin, e->joints, e->driven, e->applied,
-        e->projection, e->exchange, e->imbalance, (long long)info->asleep, info->sleep_speed,
+        e->cell, e->projection, e->exchange, e->imbalance, (long long)info->asleep, info->sleep_speed,
         info->detect_seconds, info->build_seconds, info->solve_seconds, info->integrate_seconds);
 }
 
@@ -569,6 +578,21 @@ static TalusStatus write_joint(TalusOutput *output, const TalusStepInfo *info,
         j->force.z, j->torque.x, j->torque.y, j->torque.z, j->effort, j->error);
 }
 
+/* Writes a row of cell.csv. */
+static TalusStatus write_cell(TalusOutput *output, const TalusStepInfo *info, TalusCellState s)
+{
+    const TalusVec3 length = talus_sub(s.period.hi, s.period.lo);
+    const TalusSym3 *c = &s.contact_stress, *k = &s.kinetic_stress;
+    return write_row(output, CELL,
+                     "%.17g,%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
+                     "%.17g,%.17g,%.17g,%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
+                     "%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.17g,%.17g\n",
+                     info->time, (long long)info->step, length.x, length.y, length.z,
+                     s.period.tilt, s.rate.xx, s.rate.yy, s.rate.zz, s.rate.xy, s.strain[0],
+                     s.strain[1], s.strain[2], s.shear, c->xx, c->yy, c->zz, c->xy, c->xz, c->yz,
+                     k->xx, k->yy, k->zz, k->xy, k->xz, k->yz, s.work, s.total_work);
+}
+
 /* Gets the states of all joints; on several ranks from all of them, also if this one has no memory for them. */
 static TalusStatus get_joints(TalusOutput *output, const TalusWorld *world, int *count)
 {
@@ -595,5 +619,7 @@ TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
     TALUS_TRY(write_flows(output, world, info));
     for (int i = 0; i < joints; i++)
         TALUS_TRY(write_joint(output, info, &output->joint[i]));
+    if (talus_world_cell_deforms(world))
+        TALUS_TRY(write_cell(output, info, talus_world_cell(world)));
     return TALUS_OK;
 }

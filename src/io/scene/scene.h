@@ -204,6 +204,24 @@ typedef struct ScenePeriod {
     double x[2], y[2], z[2];
 } ScenePeriod;
 
+/* Rates of a cell that deforms, 1/s. */
+typedef struct SceneCellRate {
+    const TalusJson *json;
+    double xx, yy, zz, xy;
+} SceneCellRate;
+
+/* Pressures along axes, Pa; an axis is controlled if `json` has its key. */
+typedef struct SceneCellPressure {
+    const TalusJson *json;
+    double x, y, z;
+} SceneCellPressure;
+
+typedef struct SceneCell {
+    const TalusJson *json;
+    SceneCellRate *rate;         /* NULL: 0 */
+    SceneCellPressure *pressure; /* NULL: none is controlled */
+} SceneCell;
+
 typedef struct SceneSleep {
     const TalusJson *json;
     double speed;
@@ -317,6 +335,7 @@ struct TalusScene {
     const char *section;
     SceneSolver *solver;
     ScenePeriod *period;
+    SceneCell *cell;
     SceneSleep *sleep;
     SceneList apart;               /* items: SceneApart */
     SceneList materials, friction; /* items: SceneMaterial; ScenePair */

@@ -57,6 +57,21 @@ static TalusPeriod make_period(const ScenePeriod *p)
     return period;
 }
 
+/* Returns the cell of a scene that has one. */
+static TalusCellDef make_cell(const SceneCell *c)
+{
+    const SceneCellRate *rate = c->rate;
+    const SceneCellPressure *p = c->pressure;
+    TalusCellDef def = {.on = true};
+    if (rate)
+        def.rate = (TalusGradient){rate->xx, rate->yy, rate->zz, rate->xy};
+    for (int k = 0; p && k < 3; k++) {
+        def.control[k] = talus_json_get(p->json, (const char *const[]){"x", "y", "z"}[k]) != NULL;
+        def.pressure[k] = (const double[]){p->x, p->y, p->z}[k];
+    }
+    return def;
+}
+
 /* Adds to the error `status` of making a world its location in the scene: the key that the error's domain points to; if
  * the file lacks that key, or the domain points to none, the solver's object. Adds no location if the backend, threads
  * or solver of `choice` caused the error. */
@@ -102,6 +117,8 @@ static TalusStatus create_world(Builder *b, const TalusSceneChoice *choice)
     def.comm = b->comm;
     if (s->period)
         def.period = make_period(s->period);
+    if (s->cell)
+        def.cell = make_cell(s->cell);
     if (s->sleep) {
         def.sleep_speed = s->sleep->speed;
         def.sleep_steps = (int)s->sleep->steps;

@@ -75,12 +75,12 @@ static TalusStatus add_large_file(const char *path, uint64_t *digest)
     size_t size;
     FILE *file = fopen(path, "rb");
     if (!file)
-        return talus_fail_file(TALUS_ERR_IO, path, "cannot open: %s", strerror(errno));
+        return talus_fail_file(path, TALUS_ERR_IO, "cannot open: %s", strerror(errno));
     while ((size = fread(piece, 1, sizeof piece, file)) > 0)
         *digest = talus_hash(*digest, piece, size);
     const bool failed = ferror(file) != 0;
     fclose(file);
-    return failed ? talus_fail_file(TALUS_ERR_IO, path, "cannot read") : TALUS_OK;
+    return failed ? talus_fail_file(path, TALUS_ERR_IO, "cannot read") : TALUS_OK;
 }
 
 /* Adds the frames of the earlier run if one of them may be the start. */

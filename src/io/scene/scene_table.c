@@ -314,6 +314,35 @@ static const SceneField period_fields[] = {
 OBJECT(period, "period", .shorthand = NULL);
 #undef STRUCT
 
+#define STRUCT SceneCellRate
+static const SceneField cell_rate_fields[] = {
+    {"xx", &any_real, AT(xx), .preset = "0", .help = "1/s, of stretching along x, over the length"},
+    {"yy", &any_real, AT(yy), .preset = "0", .help = "the same along y"},
+    {"zz", &any_real, AT(zz), .preset = "0", .help = "the same along z"},
+    {"xy", &any_real, AT(xy), .preset = "0",
+     .help = "1/s, of simple shear: velocity along x over position along y"},
+};
+OBJECT(cell_rate, "cell rate", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneCellPressure
+static const SceneField cell_pressure_fields[] = {
+    {"x", &positive, AT(x), .help = "Pa, of contacts and motion along x, which the cell reaches and keeps"},
+    {"y", &positive, AT(y), .help = "the same along y"},
+    {"z", &positive, AT(z), .help = "the same along z"},
+};
+OBJECT(cell_pressure, "cell pressure", .shorthand = NULL);
+#undef STRUCT
+
+#define STRUCT SceneCell
+static const SceneField cell_fields[] = {
+    {"rate", &cell_rate, AT(rate), .help = "the velocity gradient; default 0"},
+    {"pressure", &cell_pressure, AT(pressure),
+     .help = "of axes whose rate follows the pressure; default none"},
+};
+OBJECT(cell, "cell", .shorthand = NULL);
+#undef STRUCT
+
 #define STRUCT SceneSleep
 static const SceneField sleep_fields[] = {
     {"speed", &positive, AT(speed), .required = true,
@@ -580,6 +609,8 @@ static const SceneField scene_fields[] = {
     {"cohesion_range", &not_negative, AT(def.cohesion_range), .preset = "0.01",
      .help = "cohesion acts up to this fraction of the smaller size beyond touch"},
     {"period", &period, AT(period), .help = "where space repeats itself"},
+    {"cell", &cell, AT(cell), .needs = "period",
+     .help = "the periods are a cell that deforms; without gravity and fixed bodies"},
     {"sleep", &sleep, AT(sleep), .help = "settled bodies are left out of the steps; default none"},
     {"apart", &aparts, AT(apart), .preset = "[]", .help = "groups of bodies that do not meet"},
     {"backend", &text, AT(def.backend), .preset = "\"cpu\"", .help = "`talus list backends`"},

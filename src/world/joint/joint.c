@@ -282,6 +282,8 @@ TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, T
     TalusJoints *joints = &world->joints;
     size_t count = (size_t)joints->count;
     char *name = NULL;
+    if (world->def.cell.on)
+        return talus_reject("joint: there are no joints in a periodic cell that deforms");
     TALUS_TRY(fetch_bodies_of(world, def));
     TALUS_TRY(check_def(world, def));
     TALUS_TRY(talus_world_download_bodies(world));

@@ -33,6 +33,30 @@ static void transfer_model(TalusArchive *a, TalusFrictionModel *model)
     TALUS_ARCHIVE_I32(a, &model->sides);
 }
 
+static void transfer_gradient(TalusArchive *a, TalusGradient *g)
+{
+    TALUS_ARCHIVE_F64(a, &g->xx, &g->yy, &g->zz, &g->xy);
+}
+
+static void transfer_tensor(TalusArchive *a, TalusSym3 *s)
+{
+    TALUS_ARCHIVE_F64(a, &s->xx, &s->yy, &s->zz, &s->xy, &s->xz, &s->yz);
+}
+
+/* Transfers what the def has of a cell that deforms; versions before 15 have none. */
+static void transfer_cell_def(TalusArchive *a, TalusWorldDef *def)
+{
+    TalusCellDef *cell = &def->cell;
+    if (a->version < 15)
+        return;
+    talus_archive_bool(a, &cell->on);
+    transfer_gradient(a, &cell->rate);
+    for (int k = 0; k < 3; k++) {
+        talus_archive_bool(a, &cell->control[k]);
+        TALUS_ARCHIVE_F64(a, &cell->pressure[k]);
+    }
+}
+
 void talus_archive_def(TalusArchive *a, TalusWorldDef *def, char **solver, char **backend)
 {
     TALUS_ARCHIVE_VEC3(a, &def->gravity);
@@ -50,14 +74,46 @@ void talus_archive_def(TalusArchive *a, TalusWorldDef *def, char **solver, char 
     TALUS_ARCHIVE_I32(a, &def->sleep_steps);
     TALUS_ARCHIVE_VEC3(a, &def->period.lo, &def->period.hi);
     TALUS_ARCHIVE_I32(a, &def->period.on[0], &def->period.on[1], &def->period.on[2]);
+    transfer_cell_def(a, def);
     talus_archive_bool(a, &def->projection);
     talus_archive_text(a, solver);
     talus_archive_text(a, backend);
 }
 
+/* Transfers the motion of a cell that deforms; versions before 15 have none. */
+static void transfer_cell(TalusArchive *a, TalusWorld *world)
+{
+    TalusWorldCell saved = world->cell;
+    TalusCellState *s = &saved.state;
+    TalusPeriod *p = &world->def.period;
+    double tilt = p->tilt;
+    bool on = world->def.cell.on;
+    if (a->version < 15)
+        return;
+    talus_archive_bool(a, &on);
+    if (!on)
+        return;
+    TALUS_ARCHIVE_VEC3(a, &saved.now.cell.centre, &saved.start, &saved.stiffest);
+    transfer_gradient(a, &saved.now.cell.last);
+    transfer_gradient(a, &saved.now.rate);
+    transfer_gradient(a, &s->rate);
+    TALUS_ARCHIVE_F64(a, &tilt, &saved.now.shear, &s->strain[0], &s->strain[1], &s->strain[2],
+                      &s->shear, &s->work, &s->total_work);
+    transfer_tensor(a, &s->contact_stress);
+    transfer_tensor(a, &s->kinetic_stress);
+    if (!(saved.start.x > 0.0 && saved.start.y > 0.0 && saved.start.z > 0.0))
+        talus_archive_refuse(a, "a length of the cell at its start is not above 0");
+    if (!a->loading)
+        return;
+    p->tilt = tilt;
+    saved.now.cell.period = s->period = *p;
+    world->cell = saved;
+}
+
 static void transfer_counters(TalusArchive *a, TalusWorld *world)
 {
     talus_archive_i64(a, &world->steps);
+    transfer_cell(a, world);
     TALUS_ARCHIVE_F64(a, &world->base_time);
     talus_archive_i64(a, &world->base_steps);
     talus_archive_i64(a, &world->missed_steps);

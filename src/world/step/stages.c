@@ -59,6 +59,7 @@ static TalusStatus upload_and_detect(TalusWorld *world, double h)
     TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     talus_drives_set_targets(world, h);
+    talus_cell_begin_part(world);
     TALUS_TRY(talus_ranks_make_halo(world, &options));
     TALUS_TRY(talus_mirror_upload(world));
     TALUS_TRY(talus_mirror_upload_driven(world));
@@ -250,16 +251,19 @@ static void add_to_ledger(TalusWorld *world, const TalusEngineLedger *part)
     sum->cohesion += part->cohesion;
     sum->driven += part->driven;
     sum->applied += part->applied;
+    talus_cell_add_part(world, part);
 }
 
 /* Moves bodies back into the period. If gravity has a component along a period, as on a slope, that changes their
  * potential energy; the change counts as exchange in the ledger. */
-static TalusStatus wrap_bodies(TalusWorld *world)
+static TalusStatus wrap_bodies(TalusWorld *world, double h)
 {
     TalusLedger *ledger = &world->info.ledger;
     double lifted;
     if (!talus_has_period(&world->def.period))
         return TALUS_OK;
+    if (world->def.cell.on)
+        return talus_cell_finish_part(world, h);
     TALUS_TRY(world->engine.ops->wrap_bodies(world->engine.self, world->def.gravity, &lifted));
     ledger->potential += lifted;
     ledger->potential_change += lifted;
@@ -284,7 +288,7 @@ TalusStatus talus_stage_integrate(TalusWorld *world, double h)
     talus_drives_reach_targets(world);
     if (world->joints.count > 0)
         TALUS_TRY(talus_joints_finish_part(world, h));
-    TALUS_TRY(wrap_bodies(world));
+    TALUS_TRY(wrap_bodies(world, h));
     world->impulse_step = h;
     world->info.integrate_seconds += end_stage(start);
     return TALUS_OK;

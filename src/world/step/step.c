@@ -349,6 +349,7 @@ static TalusStatus try_step(TalusWorld *world, double length)
     talus_joints_begin_step(world);
     talus_drives_snapshot(world);
     talus_sleep_begin_step(world);
+    talus_cell_begin_step(world);
     TALUS_TRY(snapshot_solver(world));
     TALUS_TRY(talus_sources_apply(world));
     return advance(world, length, 0);
@@ -360,6 +361,7 @@ static void rollback_step(TalusWorld *world)
     if (world->snapshot.contacts)
         talus_stage_rollback(world);
     talus_drives_rollback(world);
+    talus_cell_rollback(world);
     world->elastic = world->elastic_before;
     world->kinetic = world->kinetic_before;
     world->rough_first = world->rough_first_before;
@@ -414,7 +416,7 @@ static void close_ledger(TalusWorld *world)
     /* before world->exchange_* is added, whose rounding would hide that of the step */
     l->imbalance = l->kinetic_change + l->potential_change + l->elastic_change -
                    (l->friction + l->impact + l->stabilisation + l->stiffening + l->cohesion +
-                    l->gravity_error + l->spin + l->joints + l->driven + l->applied +
+                    l->gravity_error + l->spin + l->joints + l->driven + l->applied + l->cell +
                     l->projection + l->exchange);
     l->kinetic_change += world->exchange_kinetic;
     l->potential_change += world->exchange_potential;
@@ -430,6 +432,7 @@ static void finish_step(TalusWorld *world, double end)
     talus_compliance_finish_step(world);
     talus_sleep_update(world);
     close_ledger(world);
+    talus_cell_finish_step(world);
     talus_probes_finish_step(world, info->length);
     talus_joints_finish_step(world, info->length);
     info->step = ++world->steps;

@@ -1,0 +1,60 @@
+#!/bin/sh
+# The scenes simple-shear and isotropic-compression: cell.csv, the ledger of steps.csv, resuming, measuring by the frames'
+# own periods, exports with a tilt.
+set -u
+failures=0
+rm -rf cli_cell.work
+mkdir cli_cell.work
+cd cli_cell.work || exit 1
+
+fail() {
+    echo "FAILED: $*"
+    failures=$((failures + 1))
+}
+
+shear="--set side=5 --set I=0.2 --set strain=0.6 --threads 1 --quiet"
+"$TALUS" run simple-shear $shear --frames lammps --out whole >whole.log 2>&1 || fail "run: $(cat whole.log)"
+"$TALUS" run simple-shear $shear --frames lammps --until 0.01 --out parts >parts.log 2>&1 || fail "part: $(cat parts.log)"
+until=$(tail -n 1 whole/cell.csv | cut -d, -f1)
+"$TALUS" run --resume parts --until "$until" --quiet >>parts.log 2>&1 || fail "resume: $(cat parts.log)"
+cmp -s whole/cell.csv parts/cell.csv || fail "cell.csv differs after a resume"
+cmp -s whole/frames.talus parts/frames.talus || fail "frames.talus differs after a resume"
+grep -q '^ITEM: BOX BOUNDS xy xz yz pp pp pp' whole/*.lammpstrj || fail "the dump has no triclinic box"
+
+# columns by name: the shear strain, sides against strains, the work in both tables, the ledger's balance
+awk -F, '
+    FNR == 1 { split("", column); for (i = 1; i <= NF; i++) column[$i] = i; table++; next }
+    table == 1 {
+        work[FNR] = $column["work"]
+        last = $column["shear"]
+        strain = $column["strain_y"]; side = $column["length_y"]
+        if (!(0.05 * 1.11 * exp(strain) - side < 1e-9 && side - 0.05 * 1.11 * exp(strain) < 1e-9)) bad = 1
+        if ($column["contact_stress_yy"] > 1e-9) bad = 2
+    }
+    table == 2 {
+        if ($column["cell"] - work[FNR] != 0) bad = 3
+        sum = $column["friction"] + $column["impact"] + $column["stabilisation"] + $column["stiffening"] + \
+              $column["gravity_error"] + $column["cell"] + $column["exchange"]
+        if ((sum - $column["kinetic_change"] - $column["elastic_change"]) ^ 2 > 1e-24) bad = 4
+    }
+    END { if (bad || last < 0.6 - 1e-9 || last > 0.6 + 1e-9) { print "rule", bad, "shear", last; exit 1 } }
+' whole/cell.csv whole/steps.csv >awk.log || fail "tables: $(cat awk.log)"
+
+# frames at two times have two heights; the box of `measure` follows them
+"$TALUS" measure whole -f solid --at 0 >start.csv 2>measure.log || fail "measure: $(cat measure.log)"
+"$TALUS" measure whole -f solid --source frames >end.csv 2>>measure.log || fail "measure: $(cat measure.log)"
+cmp -s start.csv end.csv && fail "the box of measure does not follow the cell"
+
+"$TALUS" run isotropic-compression --set side=5 --threads 1 --quiet --out press >press.log 2>&1 || fail "press: $(cat press.log)"
+"$TALUS" measure press -f contact_stress >stress.csv 2>>measure.log || fail "measure: $(cat measure.log)"
+awk -F, '
+    FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
+    { x = -$column["contact_stress_xx"]; y = -$column["contact_stress_yy"]; z = -$column["contact_stress_zz"] }
+    END { print x, y, z; exit !(x > 900 && x < 1100 && y > 900 && y < 1100 && z > 900 && z < 1100) }
+' press/cell.csv >pressures.txt || fail "pressures: $(cat pressures.txt)"
+tail -n 1 stress.csv | tr , ' ' | awk -v press="$(cat pressures.txt)" '
+    { split(press, p, " "); for (k = 0; k < 3; k++) { s = -$(5 + 4 * k); if ((s / p[k + 1] - 1) ^ 2 > 1e-4) bad = 1 } }
+    END { exit bad }' || fail "measured stress $(tail -n 1 stress.csv), of the cell $(cat pressures.txt)"
+
+[ $failures -eq 0 ] && echo "ok"
+exit $((failures > 0))
