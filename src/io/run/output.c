@@ -56,8 +56,8 @@ struct TalusOutput {
     TalusDir dir;
     TalusManifest files;   /* files written so far */
     TalusManifest resumed; /* list of the resumed checkpoint; empty if there is none */
-    char *title, *scene;
-    TalusFramesDef about; /* title and scene, for heads */
+    TalusHeadStore names;  /* title, scene and entries */
+    TalusFramesDef about;  /* of `names`, for heads */
     TalusGrowing table[TABLES];
     TalusFramesWriter *frames;  /* writer of frames.talus, for the viewer */
     TalusFormatWriter **format; /* one per format */
@@ -183,13 +183,27 @@ static TalusStatus open_dir(TalusOutput *output, const char *path)
     return check_own_names(&output->dir);
 }
 
+/* Copies what heads of frames get from `def`. */
+static TalusStatus copy_names(TalusOutput *output, const TalusOutputDef *def)
+{
+    const TalusFramesHead *names = &output->names.head;
+    const TalusFramesHead given = {.title = def->title,
+                                   .scene = def->scene,
+                                   .entries = def->entries,
+                                   .entry_count = def->entry_count};
+    TALUS_TRY(talus_frames_head_copy(&given, &output->names));
+    output->about = (TalusFramesDef){.title = names->title,
+                                     .scene = names->scene,
+                                     .entries = names->entries,
+                                     .entry_count = names->entry_count};
+    return TALUS_OK;
+}
+
 /* Opens directory, frames, formats and tables; compares the files first to resume, else removes those of an earlier
  * run. */
 static TalusStatus open_all(TalusOutput *output, const char *path, const TalusOutputDef *def)
 {
-    TALUS_TRY(talus_copy_text(def->title, "title", &output->title));
-    TALUS_TRY(talus_copy_text(def->scene, "title", &output->scene));
-    output->about = (TalusFramesDef){.title = output->title, .scene = output->scene};
+    TALUS_TRY(copy_names(output, def));
     TALUS_TRY(open_dir(output, path));
     TALUS_TRY(def->resume ? compare_with_checkpoint(output, def) : remove_old_run(&output->dir));
     if (def->resume) /* the profile is of the earlier part alone */
@@ -244,7 +258,8 @@ void talus_output_abandon(TalusOutput *output)
     for (int i = 0; i < TABLES; i++)
         talus_growing_close(&output->table[i]);
     talus_snapshot_free(&output->snapshot);
-    TALUS_RELEASE(output->format, output->joint, output->title, output->scene, output->owned);
+    TALUS_RELEASE(output->format, output->joint, output->owned);
+    talus_frames_head_clear(&output->names);
     talus_manifest_clear(&output->files);
     talus_manifest_clear(&output->resumed);
     talus_dir_close(&output->dir);
