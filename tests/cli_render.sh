@@ -38,6 +38,72 @@ PY
     fi
 }
 
+# is_film FILE DIR FRAMES: an animated PNG whose frames are the numbered pictures in DIR.
+is_film() {
+    [ -f "$1" ] || { fail "$1 was not written"; return; }
+    command -v python3 >/dev/null || return 0
+    python3 - "$@" <<'PY' || fail "$1 is not the film of $2"
+import glob, struct, sys, zlib
+film, folder, frames = sys.argv[1], sys.argv[2], int(sys.argv[3])
+def chunks(path):
+    d, at = open(path, "rb").read(), 8
+    assert d[:8] == b"\x89PNG\r\n\x1a\n"
+    while at < len(d):
+        n, = struct.unpack(">I", d[at:at + 4])
+        kind, body = d[at + 4:at + 8], d[at + 8:at + 8 + n]
+        assert len(body) == n and struct.unpack(">I", d[at + 8 + n:at + 12 + n])[0] == zlib.crc32(kind + body)
+        yield kind, body
+        at += 12 + n
+    assert at == len(d)
+def rows(data, width, height, step):
+    data, size, above, out = zlib.decompress(data), width * step, bytearray(width * step), []
+    assert len(data) == height * (size + 1)
+    for y in range(height):
+        kind, row = data[y * (size + 1)], bytearray(data[y * (size + 1) + 1:(y + 1) * (size + 1)])
+        for k in range(size):
+            a, b, c = row[k - step] if k >= step else 0, above[k], above[k - step] if k >= step else 0
+            near = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
+            row[k] = (row[k] + [0, a, b, (a + b) // 2, near][kind]) & 255
+        out.append(row)
+        above = row
+    return out
+def still(path):
+    data = b""
+    for kind, body in chunks(path):
+        if kind == b"IHDR":
+            width, height, _, colour = struct.unpack(">IIBB", body[:10])
+        if kind == b"IDAT":
+            data += body
+    return rows(data, width, height, 4 if colour == 6 else 3)
+stills, sequence, shown, canvas, area = sorted(glob.glob(folder + "/*.png")), 0, 0, None, []
+assert len(stills) == frames
+for k, (kind, body) in enumerate(chunks(film)):
+    assert (kind == b"IHDR") == (k == 0) and (kind == b"acTL") == (k == 1)
+    if kind == b"IHDR":
+        width, height, bits, colour = struct.unpack(">IIBB", body[:10])
+        step = 4 if colour == 6 else 3
+        canvas = [bytearray(width * step) for _ in range(height)]
+    if kind == b"acTL":
+        assert struct.unpack(">II", body) == (frames, 0)
+    if kind in (b"fcTL", b"fdAT"):
+        assert struct.unpack(">I", body[:4])[0] == sequence
+        sequence += 1
+    if kind == b"fcTL":
+        w, h, x, y, num, den, dispose, blend = struct.unpack(">IIIIHHBB", body[4:])
+        assert x + w <= width and y + h <= height and w > 0 and h > 0 and num / den == 0.1 and (dispose, blend) == (0, 0)
+        assert shown > 0 or (x, y, w, h) == (0, 0, width, height)
+        area.append(w * h)
+    if kind in (b"IDAT", b"fdAT"):
+        assert (kind == b"IDAT") == (shown == 0)
+        for r, row in enumerate(rows(body[4 * (shown > 0):], w, h, step)):
+            canvas[y + r][x * step:(x + w) * step] = row
+        assert canvas == still(stills[shown]), "frame %d differs" % shown
+        shown += 1
+assert kind == b"IEND" and shown == frames
+assert min(area) < width * height, "every frame is whole"
+PY
+}
+
 # refuses CODE 'PART OF THE MESSAGE' ARGUMENTS...
 refuses() {
     want=$1 part=$2
@@ -76,6 +142,18 @@ small="--size 60x40"
     for view in home front side top; do
         "$TALUS" render run -o view.png --size 20x20 --view $view >/dev/null || fail "--view $view"
     done
+    rm -rf numbered && "$TALUS" render run --film film.png $small --fps 10 --since 0.04 >said
+    "$TALUS" render run --film numbered/ $small --since 0.04 --threads 3 >/dev/null
+    is_film film.png numbered 4
+    grep -q 'film.png: 4 frames of 60 x 40 pixels, t = 0.05 to 0.2 s, 10 a second' said ||
+        fail "does not tell what it filmed: $(cat said)"
+    rm -rf few && "$TALUS" render run --film few/ --size 20x20 --until 0.15 --every 0.1 --chains >/dev/null
+    [ "$(ls few | tr '\n' ' ')" = "00001.png 00002.png " ] || fail "--until, --every: $(ls few)"
+    mkdir -p bin
+    printf '#!/bin/sh\nfor out; do :; done\ncat >"${out#file:}"\n' >bin/ffmpeg
+    chmod +x bin/ffmpeg
+    PATH=$PWD/bin:$PATH "$TALUS" render run --film film.mp4 $small >/dev/null
+    [ "$(wc -c <film.mp4)" = $((5 * 60 * 40 * 3)) ] || fail "ffmpeg did not get five frames"
     "$TALUS" render run -o chains.png $small --chains --plain >/dev/null
     is_png chains.png 60 40
 }
@@ -97,9 +175,25 @@ refuses 2 'expected AXIS:AT' run --clip x: -o no.png
 refuses 2 'both place the camera' run --view top --from 1,2 -o no.png
 refuses 2 'leave out --colour' run --chains --colour id -o no.png
 refuses 2 'expected a number above 0' run --zoom 0 -o no.png
-refuses 2 'expected -o FILE.png' run
+refuses 2 'expected either -o FILE.png' run
 refuses 2 'ends in .png' run -o no.jpg
 refuses 2 '--set is for scenes' run --set bodies=2 -o no.png
+refuses 2 'expected either -o FILE.png or --film OUT' run --film x.png -o no.png
+refuses 2 'numbered pictures' run --film no.gif
+refuses 2 'are for --film' run --every 1 -o no.png
+refuses 2 '--time is for a picture' run --film no.png --time 1
+refuses 2 'expected a number from' run --film no.png --fps 0
+refuses 2 'even numbers' run --film no.mp4 --size 61x40
+refuses 2 'has no opacity' run --film no.mp4 --transparent
+refuses 1 'a film is made of a run' box-stack --film no.png
+refuses 1 'they go from 0 to 0.2 s' run --film no.png --since 3
+code=0
+PATH=$PWD/empty "$TALUS" render run --film no.mp4 --size 8x8 >out 2>err || code=$?
+{ [ $code = 1 ] && grep -q 'ffmpeg' err && [ ! -e no.mp4 ]; } || fail "without ffmpeg: exit code $code, $(cat err)"
+printf '#!/bin/sh\nexit 3\n' >bin/ffmpeg
+code=0
+PATH=$PWD/bin:$PATH "$TALUS" render run --film no.mp4 --size 8x8 >out 2>err || code=$?
+{ [ $code = 1 ] && grep -q 'ffmpeg' err && [ ! -e no.mp4 ]; } || fail "ffmpeg fails: exit code $code, $(cat err)"
 refuses 1 'no/where' run -o no/where.png --size 8x8
 printf 'TALUSFRM nothing more' >broken.talus
 refuses 1 'broken.talus' broken.talus -o no.png

@@ -16,9 +16,8 @@ static TalusWorldDef cell_def(double h, double length)
     def.threads = 1;
     def.gravity = zero;
     def.reference_speed = 0.01;
-    def.period = (TalusPeriod){.lo = {-0.3, 0.1, 0.0},
-                               .hi = {length - 0.3, length + 0.1, length},
-                               .on = {1, 1, 1}};
+    def.period = (TalusPeriod){
+        .lo = {-0.3, 0.1, 0.0}, .hi = {length - 0.3, length + 0.1, length}, .on = {1, 1, 1}};
     def.cell.on = true;
     return def;
 }
@@ -31,9 +30,8 @@ static void cell_step(TalusWorld *world)
     double scale = l->kinetic + l->elastic + fabs(l->kinetic_change) + fabs(l->elastic_change) +
                    fabs(l->stiffening) + fabs(l->friction) + fabs(l->impact) +
                    fabs(l->stabilisation) + fabs(l->cell);
-    double sum =
-        l->friction + l->impact + l->stabilisation + l->stiffening + l->gravity_error + l->cell +
-        l->exchange;
+    double sum = l->friction + l->impact + l->stabilisation + l->stiffening + l->gravity_error +
+                 l->cell + l->exchange;
     CHECK(fabs(l->imbalance) <= 1e-12 * scale);
     CHECK_NEAR(l->kinetic_change + l->elastic_change, sum, 1e-12 * scale);
 }
@@ -167,8 +165,8 @@ static TalusWorld *make_crowd(TalusWorldDef *def, int side, double length)
         TalusVec3 v = {talus_rng_uniform(&rng) - 0.5, talus_rng_uniform(&rng) - 0.5,
                        talus_rng_uniform(&rng) - 0.5};
         add_body(world, sphere(r), 2500.0 * 4.18879020478639 * r * r * r,
-                 talus_add(talus_add(def->period.lo, x), talus_vec3(r, r, r)),
-                 talus_scale(0.1, v), zero);
+                 talus_add(talus_add(def->period.lo, x), talus_vec3(r, r, r)), talus_scale(0.1, v),
+                 zero);
     }
     return world;
 }
@@ -297,8 +295,8 @@ TEST(every_pair_is_found_across_a_tilt)
             for (int j = 0; j < i; j++) {
                 double least = INFINITY;
                 for (int k = 0; k < 27; k++) {
-                    TalusVec3 s = talus_period_vector(
-                        &p, talus_vec3(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1));
+                    TalusVec3 s =
+                        talus_period_vector(&p, talus_vec3(k % 3 - 1, k / 3 % 3 - 1, k / 9 - 1));
                     /* a second period along x where the tilt needs it */
                     for (int m = -1; m <= 1; m++) {
                         TalusVec3 d = talus_add(talus_sub(x[i], x[j]), s);

@@ -98,13 +98,24 @@ static int occurrence_of(const TalusSnapshot *w, int i, double mean)
     return before;
 }
 
+static int large_chains; /* that check_chains has seen end at a large moving body */
+
+/* Whether a chain's point is in the file: at fixed bodies, and at those that are large beside the other. */
+static bool has_point(const TalusSnapshot *f, int a, int b)
+{
+    bool large =
+        !f->fixed[b] && talus_chain_large_end((float)f->radius[a], (float)f->radius[b]) >= 0;
+    large_chains += large;
+    return f->fixed[b] || large;
+}
+
 static bool same_chain(const TalusSnapshot *w, int i, const TalusSnapshot *f, int k, double quantum)
 {
     int a = f->contact_a[k], b = f->contact_b[k];
     const TalusContactState *c = &f->contact[k];
     bool same = c->a.number == f->id[a].number && c->b.number == f->id[b].number;
     same &= relative(normal_force(w, i), normal_force(f, k)) <= half_error + 1e-9;
-    if (f->fixed[b])
+    if (has_point(f, a, b))
         same &= largest_part(talus_sub(w->contact[i].point, c->point)) <= 0.5 * quantum * 1.000001;
     return same;
 }
@@ -228,6 +239,30 @@ TEST(scenes_come_back)
     }
 }
 
+/* A large ball on four small ones, others beside, so that these contacts are above the mean: where they touch it comes from the file, not from the line of
+ * centres. */
+TEST(chains_end_at_large_bodies)
+{
+    static const char text[] =
+        "{\"bodies\": [{\"shape\": {\"kind\": \"plane\"}, \"at\": [[0, 0, 0]], \"fixed\": true},"
+        "{\"shape\": {\"kind\": \"sphere\", \"radius\": 0.1}, \"at\": [[0.2, 0.2, 0.1], [0.2, -0.2, 0.1], "
+        "[-0.2, 0.2, 0.1], [-0.2, -0.2, 0.1], [2, 2, 0.1], [2, -2, 0.1], [-2, 2, 0.1], [-2, -2, 0.1]]},"
+        "{\"shape\": {\"kind\": \"sphere\", \"radius\": 0.5}, \"at\": [[0, 0, 0.63]]}], \"step\": 0.004, \"until\": 1}";
+    TalusSceneChoice choice = {.threads = 1};
+    TalusScene *scene;
+    TalusWorld *world;
+    Record r;
+    REQUIRE_OK(talus_scene_parse(text, strlen(text), "large", NULL, 0, &scene));
+    REQUIRE_OK(talus_scene_build(scene, &choice, &world));
+    large_chains = 0;
+    record(&r, "large.talus", world, TALUS_DETAIL_AUTO, 20, 1);
+    check_file(&r, "large.talus");
+    CHECK(large_chains > 10);
+    forget(&r);
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
+}
+
 /* Bodies in a slot that was used before come ahead of older ones, but not in frames. */
 static int reused(const TalusWorld *world, const Record *r)
 {
@@ -312,6 +347,62 @@ TEST(heads_tell_shapes_and_materials)
     CHECK(head->quantum <= head->radius / 128 && head->quantum > head->radius / 144.1);
     talus_frames_close(frames);
     talus_world_destroy(world);
+}
+
+/* The bodies of each entry: through a file, through its continuation, through a copy of its head, and from a scene. */
+TEST(heads_tell_entries)
+{
+    const TalusFramesEntry entries[] = {{"drum \"a\"", 1, 1},
+                                        {"grains", 2, INT64_C(5000000000)},
+                                        {"later", INT64_C(5000000001), 0}};
+    TalusFramesDef def = {.title = "Rain", .entries = entries, .entry_count = 3};
+    TalusWorld *world = rain_world(0.0, false);
+    TalusFramesWriter *writer;
+    TalusFrames *frames;
+    TalusHeadStore copy = {0};
+    REQUIRE_OK(talus_frames_create("entries.talus", &def, &writer));
+    CHECK_OK(talus_frames_add(writer, world));
+    talus_frames_abandon(writer);
+    REQUIRE_OK(talus_frames_resume("entries.talus", -1.0,
+                                   &writer)); /* keeps no frame: a new file with the old names */
+    CHECK_OK(talus_frames_add(writer, world));
+    CHECK_OK(talus_frames_finish(writer));
+    REQUIRE_OK(talus_frames_open("entries.talus", &frames));
+    REQUIRE(talus_frames_head(frames, 0) != NULL);
+    CHECK_OK(talus_frames_head_copy(talus_frames_head(frames, 0), &copy));
+    for (int i = 0; CHECK_INT(copy.head.entry_count, 3) && i < 3; i++) {
+        CHECK_STR(copy.head.entries[i].name, entries[i].name);
+        CHECK(copy.head.entries[i].first == entries[i].first &&
+              copy.head.entries[i].last == entries[i].last);
+    }
+    talus_frames_head_clear(&copy);
+    talus_frames_close(frames);
+    talus_world_destroy(world);
+}
+
+TEST(scenes_tell_entries)
+{
+    static const char text[] =
+        "{\"bodies\": [{\"name\": \"floor\", \"shape\": {\"kind\": \"plane\"}, \"at\": [[0, 0, 0]], \"fixed\": true},"
+        "{\"shape\": {\"kind\": \"sphere\", \"radius\": 0.1}, \"at\": [[0, 0, 1], [0, 0, 2]]},"
+        "{\"name\": \"late\", \"time\": 1, \"shape\": {\"kind\": \"sphere\", \"radius\": 0.1}, \"at\": [[0, 0, 3]]}],"
+        "\"step\": 0.01, \"until\": 1}";
+    static const TalusFramesEntry expected[] = {
+        {"floor", 1, 1}, {"bodies[1]", 2, 3}, {"late", 4, 0}};
+    TalusSceneEntries entries = {0};
+    TalusSceneChoice choice = {.threads = 1, .entries = &entries};
+    TalusScene *scene;
+    TalusWorld *world;
+    REQUIRE_OK(talus_scene_parse(text, strlen(text), "entries", NULL, 0, &scene));
+    REQUIRE_OK(talus_scene_build(scene, &choice, &world));
+    for (int i = 0; CHECK_INT(entries.count, 3) && i < 3; i++) {
+        CHECK_STR(entries.entry[i].name, expected[i].name);
+        CHECK(entries.entry[i].first == expected[i].first &&
+              entries.entry[i].last == expected[i].last);
+    }
+    talus_scene_entries_free(&entries);
+    talus_world_destroy(world);
+    talus_scene_destroy(scene);
 }
 
 /* Nothing moves at first: the grid can only be chosen when the first grains are there. */
@@ -567,10 +658,13 @@ TEST(what_cannot_be_written_is_refused)
 int main(void)
 {
     RUN(scenes_come_back);
+    RUN(chains_end_at_large_bodies);
     RUN(bodies_come_and_go);
     RUN(lean_frames_are_coarse);
     RUN(every_sixteenth_is_a_key);
     RUN(heads_tell_shapes_and_materials);
+    RUN(heads_tell_entries);
+    RUN(scenes_tell_entries);
     RUN(the_grid_waits_for_what_moves);
     RUN(the_grid_is_fine_enough_for_the_small);
     RUN(new_shapes_bring_a_new_head);

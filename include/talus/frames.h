@@ -69,6 +69,12 @@ typedef struct TalusFramesMaterial {
     double friction, density;
 } TalusFramesMaterial;
 
+/* Bodies of one origin: numbers first .. last. Several ranges may have one name. */
+typedef struct TalusFramesEntry {
+    const char *name;
+    int64_t first, last; /* last 0: all from first on */
+} TalusFramesEntry;
+
 typedef struct TalusFramesHead {
     const char *title, *scene; /* "" where unknown */
     TalusVec3 gravity;
@@ -83,6 +89,8 @@ typedef struct TalusFramesHead {
     int shape_count, material_count;
     const TalusShapeDef *shapes;
     const TalusFramesMaterial *materials;
+    int entry_count; /* 0: the origins of bodies are not known */
+    const TalusFramesEntry *entries;
     const struct TalusFigure *figures; /* how to draw the shapes, from a file; may be NULL */
 } TalusFramesHead;
 
@@ -101,6 +109,8 @@ typedef struct TalusFramesDef {
     TalusDetail detail;
     /* Every frame also has all numbers of its snapshot, bit by bit, with all contacts: TALUS_SNAPSHOT_ALL but chains. */
     bool exact;
+    const TalusFramesEntry *entries; /* copied into the file as well */
+    int entry_count;
 } TalusFramesDef;
 
 typedef struct TalusFramesWriter TalusFramesWriter;

@@ -4,6 +4,7 @@
 
 #include <talus/base.h>
 #include <talus/fclib.h>
+#include <talus/frames.h>
 #include <talus/problem.h>
 #include <talus/world.h>
 
@@ -22,6 +23,17 @@ TalusStatus talus_scene_parse(const char *text, size_t length, const char *name,
                               const char *const *overrides, int override_count, TalusScene **out);
 void talus_scene_destroy(TalusScene *scene);
 
+/* Bodies of a scene's world by the entry of `bodies` that they come from; an entry without a name is "bodies[N]". Bodies
+ * of `from` come first, under that name. Those that arrive later, from emitters and entries with a `time`, share the last
+ * range, named by all these. */
+typedef struct TalusSceneEntries {
+    TalusFramesEntry *entry;
+    int count;
+    char *names;
+} TalusSceneEntries;
+
+void talus_scene_entries_free(TalusSceneEntries *entries);
+
 /* Command-line choices that override the scene; NULL or 0 leaves the scene's value. */
 typedef struct TalusSceneChoice {
     const char *solver, *backend;
@@ -30,6 +42,8 @@ typedef struct TalusSceneChoice {
     /* Ranks that build the world together (talus/comm.h), with the same scene and choice; each keeps its part of the
      * bodies, and no rank ever has all. NULL: this process alone. */
     TalusComm *comm;
+    TalusSceneEntries *
+        entries; /* set by talus_scene_build on success, for the caller to free; NULL: not wanted */
 } TalusSceneChoice;
 
 /* Creates the scene's world. Fails if bodies overlap by more than the scene's `max_overlap`. Other probable mistakes,
@@ -55,6 +69,9 @@ const char *talus_output_columns(const char *name);
 /* A zeroed def starts a run that writes frames.talus and the tables. */
 typedef struct TalusOutputDef {
     const char *title, *scene; /* for the frames; NULL: "" */
+    const TalusFramesEntry
+        *entries; /* copied, for the frames; a resumed run has those of its file */
+    int entry_count;
     /* Formats beyond frames.talus: "vtp", "vtkhdf", "lammps", "csv", "bulk"; and "exact": frames.talus has all numbers bit by
      * bit (TalusFramesDef). */
     const char *const *kinds;

@@ -39,7 +39,8 @@ typedef struct TalusCellDef {
     bool on;
     TalusGradient rate; /* 1/s; 0 along axes whose pressure is controlled */
     bool control[3];    /* along x, y, z: the rate follows the pressure, and `rate` is 0 */
-    double pressure[3]; /* Pa: mean over a step of contact and kinetic pressure, to be reached and kept */
+    double pressure
+        [3]; /* Pa: mean over a step of contact and kinetic pressure, to be reached and kept */
 } TalusCellDef;
 
 typedef struct TalusWorldDef {
@@ -428,16 +429,16 @@ TalusPeriod talus_world_period(const TalusWorld *world);
 
 /* A cell that deforms, after the last step. Stresses are positive in tension; a positive rate of shear gives a positive xy. */
 typedef struct TalusCellState {
-    TalusPeriod period;  /* with its tilt */
-    TalusGradient rate;  /* 1/s: of the last step */
-    double strain[3];    /* log of each side over its length at the start */
-    double shear;        /* sum of h times the rate of shear */
+    TalusPeriod period; /* with its tilt */
+    TalusGradient rate; /* 1/s: of the last step */
+    double strain[3];   /* log of each side over its length at the start */
+    double shear;       /* sum of h times the rate of shear */
     /* Pa: minus the sum over contacts of force on b times branch from a to b, over the volume; mean of the step, symmetrised */
     TalusSym3 contact_stress;
     /* Pa: minus the sum over bodies of m c c over the volume, c relative to the flow; at the end */
     TalusSym3 kinetic_stress;
-    double work;         /* J: of the cell in the last step (TalusLedger.cell) */
-    double total_work;   /* J: of the cell since the start */
+    double work;       /* J: of the cell in the last step (TalusLedger.cell) */
+    double total_work; /* J: of the cell since the start */
 } TalusCellState;
 
 /* True if the periods are a cell that deforms (TalusWorldDef.cell). */

@@ -81,7 +81,7 @@ typedef struct TalusOperator {
     double (*body)[8];  /* [bodies]: free velocities and inverse masses, as above */
     /* [bodies]: l^2 I^-1 (xx yy zz xy xz yz); NULL without general blocks */
     double (*inverse_inertia)[6];
-    double *bias;             /* [blocks]: added to the normal row of q, m/s */
+    double *bias; /* [blocks]: added to the normal row of q, m/s */
     /* [blocks]: added to the tangential rows of q, m/s; NULL: 0. Only worlds whose periodic cell deforms have it
      * (collide/cell.h), on the cpu, without parts, joints or moment rows of their own. */
     double (*slip)[2];

@@ -13,8 +13,7 @@ TALUS_INLINE double talus_closable_gap(const TalusBodyView *v, double h, uint32_
 {
     double speed = talus_sliding_speed(v, a, b);
     if (v->gradient)
-        speed +=
-            talus_gradient_norm(v->gradient) * talus_norm(talus_vector_between(v, a, b));
+        speed += talus_gradient_norm(v->gradient) * talus_norm(talus_vector_between(v, a, b));
     return h * speed * (1.0 + 0x1p-40);
 }
 

@@ -1,6 +1,8 @@
 /* draw/bodies.c - moving bodies, opaque fixed bodies with an inside, ground, and force chains as solids. */
 #include "draw/picture.h"
 
+#include "io/frames/frames.h"
+
 #include "base/memory.h"
 #include "base/status.h"
 #include "collide/period.h"
@@ -202,14 +204,15 @@ static TalusQuat rotation_from_z_to(TalusVec3 n)
 }
 
 /* Adds contact k, unless its ends coincide, as a tube with round ends (two spheres) between the centres of its bodies,
- * in a periodic space to the nearest image. At a fixed body, whose centre may be anywhere, the tube ends at the contact
- * point. */
+ * in a periodic space to the nearest image. At a fixed body, whose centre may be anywhere, and at one that is large beside
+ * the other, the tube ends at the contact point. */
 static void add_chain(TalusPicture *picture, int k, double force)
 {
     const TalusSnapshot *s = picture->snapshot;
     int a = s->contact_a[k], b = s->contact_b[k];
-    TalusVec3 from = s->fixed[a] ? s->contact[k].point : s->position[a];
-    TalusVec3 to = s->fixed[b] ? s->contact[k].point : s->position[b];
+    int large = s->fixed[b] ? -1 : talus_chain_large_end((float)s->radius[a], (float)s->radius[b]);
+    TalusVec3 from = s->fixed[a] || large == 0 ? s->contact[k].point : s->position[a];
+    TalusVec3 to = s->fixed[b] || large == 1 ? s->contact[k].point : s->position[b];
     TalusVec3 axis = talus_nearest_image_vector(&picture->head->period, talus_sub(to, from));
     if (talus_has_period(&picture->head->period))
         to = talus_add(from, axis);

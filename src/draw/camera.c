@@ -123,6 +123,8 @@ static void find_bounds(TalusPicture *picture)
         if (!s->fixed[i] || picture->def->container != TALUS_CONTAINER_HIDDEN)
             join_box(&picture->bounds, middle, extent);
     }
+    if (picture->def->room)
+        picture->bounds = *picture->def->room;
     if (!(picture->bounds.lo.x <= picture->bounds.hi.x))
         picture->bounds = cube;
     if (!(picture->moving.lo.x <= picture->moving.hi.x))
@@ -243,8 +245,15 @@ static TalusVec3 to_double(TalusF3 p)
     return talus_vec3(p.x, p.y, p.z);
 }
 
+/* Runs one pass of the fit over the room that the picture is to show. */
+static void fit_room(CameraFit *fit, const TalusPicture *picture)
+{
+    const TalusAabb *room = &picture->bounds; /* picture->origin is its middle */
+    fit_box(fit, talus_vec3(0, 0, 0), talus_scale(0.5, talus_sub(room->hi, room->lo)));
+}
+
 /* Runs one pass of the fit over bodies without outliers, walls and lines; over a cube if there are none. */
-static void fit_all(CameraFit *fit, const TalusPicture *picture)
+static void fit_drawn(CameraFit *fit, const TalusPicture *picture)
 {
     const TalusSnapshot *s = picture->snapshot;
     TalusVec3 middle, extent;
@@ -268,6 +277,14 @@ static void fit_all(CameraFit *fit, const TalusPicture *picture)
     }
     if (!isfinite(fit->placed ? fit->wide.low : fit->x.left)) /* nothing is visible */
         fit_box(fit, talus_vec3(0, 0, 0), talus_vec3(1, 1, 1));
+}
+
+static void fit_all(CameraFit *fit, const TalusPicture *picture)
+{
+    if (picture->def->room)
+        fit_room(fit, picture);
+    else
+        fit_drawn(fit, picture);
 }
 
 /* Ends the first pass: places the eye as near as all fits, and starts the second pass. */

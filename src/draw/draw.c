@@ -5,6 +5,7 @@
 #include "base/pool.h"
 #include "base/status.h"
 #include "draw/picture.h"
+#include "geometry/bounds.h"
 
 #include <math.h>
 
@@ -114,6 +115,33 @@ static TalusStatus expose_and_convert(const TalusPicture *picture, TalusPool *po
     if (status == TALUS_OK)
         convert_to_srgb(picture, pool, light, image);
     talus_release(light);
+    return status;
+}
+
+/* Sets the members of the picture from which bounds and colour scale follow. */
+static TalusStatus prepare_to_measure(TalusPicture *picture)
+{
+    talus_picture_set_axes(picture);
+    TALUS_TRY(talus_picture_prepare_shapes(picture));
+    talus_picture_set_bounds(picture);
+    picture->fixed_solid = talus_container_is_solid(picture);
+    TALUS_TRY(talus_picture_set_scale(picture));
+    return picture->def->chains ? talus_picture_add_chains(picture) : TALUS_OK;
+}
+
+TalusStatus talus_draw_measure(const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                               const TalusDrawDef *def, bool first, TalusDrawSpan *span)
+{
+    TalusPicture picture = {
+        .head = head, .snapshot = snapshot, .def = def, .theme = talus_theme_of(def->dark)};
+    TALUS_TRY(check_draw_def(def));
+    TalusStatus status = prepare_to_measure(&picture);
+    if (status == TALUS_OK && first)
+        *span = (TalusDrawSpan){picture.bounds, picture.high};
+    else if (status == TALUS_OK)
+        *span = (TalusDrawSpan){talus_aabb_join(span->room, picture.bounds),
+                                fmax(span->high, picture.high)};
+    talus_picture_clear(&picture);
     return status;
 }
 

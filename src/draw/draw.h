@@ -36,10 +36,23 @@ typedef struct TalusDrawDef {
     bool dark;        /* dark theme */
     bool transparent; /* opacity channel instead of a background */
     bool plain;       /* no caption */
+    /* Box that the picture shows in place of that of the frame's bodies, so that neither camera nor planes move from
+     * frame to frame of a film; NULL: from the frame. */
+    const TalusAabb *room;
 } TalusDrawDef;
 
 /* Returns a picture of 1600 x 1200 pixels coloured by speed, with a ghost container. */
 TalusDrawDef talus_draw_def_default(void);
+
+/* What several frames need together, of talus_draw_measure. */
+typedef struct TalusDrawSpan {
+    TalusAabb room; /* box about all that is drawn, without outliers; for TalusDrawDef.room */
+    double high;    /* the highest upper end of their colour scales; NAN for categories */
+} TalusDrawSpan;
+
+/* Widens *span by a frame; `first`: sets it. Fails as talus_draw does. */
+TalusStatus talus_draw_measure(const TalusFramesHead *head, const TalusSnapshot *snapshot,
+                               const TalusDrawDef *def, bool first, TalusDrawSpan *span);
 
 /* Renders the snapshot into `out`; the caller frees it with talus_image_free after success. Fails if `def` is invalid
  * (such as low without high), or if the snapshot lacks data that `colour` or `chains` needs. */

@@ -14,8 +14,7 @@ enum {
     DEFLATE_LEVEL = 8,  /* of zlib, 1 to 9 */
     STORED_MAX = 65535, /* bytes of an uncompressed block at most */
     SIGNATURE = 8,      /* bytes at the start of a PNG file */
-    HEADER = 13,        /* bytes of data of the chunk IHDR */
-    CHUNK = 12          /* bytes of a chunk besides its data: length, kind, checksum */
+    IMAGE_HEADER = 13   /* bytes of data of the chunk IHDR */
 };
 
 /* ---- filters ---- */
@@ -87,8 +86,7 @@ static uint32_t adler_checksum(const unsigned char *bytes, size_t size)
     return b << 16 | a;
 }
 
-/* Writes x as four bytes, highest first. */
-static void write_big_endian(unsigned char *at, uint32_t x)
+void talus_png_write_u32(unsigned char *at, uint32_t x)
 {
     at[0] = (unsigned char)(x >> 24);
     at[1] = (unsigned char)(x >> 16);
@@ -121,7 +119,7 @@ static size_t write_stored_stream(const unsigned char *bytes, size_t size, unsig
         if (done == size)
             break;
     }
-    write_big_endian(out + used, adler_checksum(bytes, size));
+    talus_png_write_u32(out + used, adler_checksum(bytes, size));
     return used + 4;
 }
 
@@ -137,52 +135,61 @@ static TalusStatus write_zlib_stream(const unsigned char *bytes, size_t size, un
 
 /* ---- chunks ---- */
 
-/* Writes length, kind and checksum of a chunk, whose `size` bytes of data begin at `at` + 8. Returns its end. */
-static unsigned char *finish_chunk(unsigned char *at, const char *kind, size_t size)
+unsigned char *talus_png_finish_chunk(unsigned char *at, const char *kind, size_t size)
 {
-    write_big_endian(at, (uint32_t)size);
+    talus_png_write_u32(at, (uint32_t)size);
     memcpy(at + 4, kind, 4);
-    write_big_endian(at + 8 + size, talus_crc32(0, at + 4, size + 4));
-    return at + CHUNK + size;
+    talus_png_write_u32(at + 8 + size, talus_crc32(0, at + 4, size + 4));
+    return at + TALUS_PNG_CHUNK + size;
 }
 
-/* Allocates *bytes and writes the whole PNG file, given the filtered rows. */
-static TalusStatus assemble_file(const TalusImage *image, const unsigned char *rows, size_t size,
-                                 unsigned char **bytes, size_t *total)
+unsigned char *talus_png_write_head(unsigned char *at, int width, int height, int channels)
 {
-    size_t bound = talus_deflate_bound(size), plain = bound_of_stored_stream(size);
-    size_t capacity = bound > plain ? bound : plain, used;
-    unsigned char *file;
-    TALUS_TRY(TALUS_ALLOC(file, SIGNATURE + 3 * CHUNK + HEADER + capacity, "PNG file"));
-    memcpy(file, "\x89PNG\r\n\x1a\n", SIGNATURE);
-    unsigned char *at = file + SIGNATURE;
-    write_big_endian(at + 8, (uint32_t)image->width);
-    write_big_endian(at + 12, (uint32_t)image->height);
-    at[16] = 8;                            /* bits per channel */
-    at[17] = image->channels == 4 ? 6 : 2; /* colour type: with or without opacity */
-    at = finish_chunk(at, "IHDR", HEADER);
-    TalusStatus status = write_zlib_stream(rows, size, at + 8, capacity, &used);
-    if (status != TALUS_OK) {
-        talus_release(file);
-        return status;
-    }
-    at = finish_chunk(at, "IDAT", used);
-    at = finish_chunk(at, "IEND", 0);
-    *bytes = file;
-    *total = (size_t)(at - file);
-    return TALUS_OK;
+    memcpy(at, "\x89PNG\r\n\x1a\n", SIGNATURE);
+    at += SIGNATURE;
+    talus_png_write_u32(at + 8, (uint32_t)width);
+    talus_png_write_u32(at + 12, (uint32_t)height);
+    at[16] = 8;                     /* bits per channel */
+    at[17] = channels == 4 ? 6 : 2; /* colour type: with or without opacity */
+    at[18] = at[19] = at[20] = 0;   /* deflate, five filters, rows in order */
+    return talus_png_finish_chunk(at, "IHDR", IMAGE_HEADER);
 }
 
-TalusStatus talus_png_encode(const TalusImage *image, unsigned char **bytes, size_t *size)
+/* Allocates *stream and deflates the filtered rows into it, behind `room` bytes that are left free. */
+static TalusStatus compress_rows(const unsigned char *rows, size_t count, size_t room,
+                                 unsigned char **stream, size_t *size)
+{
+    size_t bound = talus_deflate_bound(count), plain = bound_of_stored_stream(count);
+    size_t capacity = bound > plain ? bound : plain;
+    TALUS_TRY(TALUS_ALLOC(*stream, room + capacity + TALUS_PNG_CHUNK, "PNG file"));
+    TalusStatus status = write_zlib_stream(rows, count, *stream + room, capacity, size);
+    if (status != TALUS_OK)
+        talus_release(*stream);
+    return status;
+}
+
+TalusStatus talus_png_compress(const TalusImage *image, size_t room, unsigned char **stream,
+                               size_t *size)
 {
     size_t row = (size_t)image->width * (size_t)image->channels + 1;
     size_t count = row * (size_t)image->height;
     unsigned char *rows;
     TALUS_TRY(TALUS_ALLOC(rows, count, "picture rows"));
     TalusStatus status = filter_rows(image, rows);
-    TALUS_THEN(status, assemble_file(image, rows, count, bytes, size));
+    TALUS_THEN(status, compress_rows(rows, count, room, stream, size));
     talus_release(rows);
     return status;
+}
+
+TalusStatus talus_png_encode(const TalusImage *image, unsigned char **bytes, size_t *size)
+{
+    size_t used;
+    TALUS_TRY(talus_png_compress(image, TALUS_PNG_HEAD + 8, bytes, &used));
+    unsigned char *at = talus_png_write_head(*bytes, image->width, image->height, image->channels);
+    at = talus_png_finish_chunk(at, "IDAT", used);
+    at = talus_png_finish_chunk(at, "IEND", 0);
+    *size = (size_t)(at - *bytes);
+    return TALUS_OK;
 }
 
 TalusStatus talus_png_write(const char *path, const TalusImage *image)

@@ -417,7 +417,7 @@ TALUS_INLINE double talus_add_stiffness_energy(const TalusOperator *op, int64_t 
                                                double *sum)
 {
     /* gap after the step, by u_n = -bias - E gamma */
-    double k = law->stiffness, 
+    double k = law->stiffness,
            left = gap - o->h * (op->bias[i] - closing + op->compliance[i] * gamma);
     sum[TALUS_WORK_ELASTIC_START] += gap < 0.0 ? 0.5 * k * gap * gap : 0.0;
     if (left < 0.0 && gamma > 0.0) /* without impulse the contact is open */

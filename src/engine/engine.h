@@ -175,7 +175,8 @@ typedef struct TalusEngineLedger {
      * of impulse on b times branch, N s m, symmetrised. Both are 0 without such a cell. */
     double cell;
     TalusSym3 virial;
-    TalusVec3 stiffness; /* J: sum over loaded elastic contacts of (n d)^2/(h^2 E) along x, y and z, d the branch */
+    TalusVec3
+        stiffness; /* J: sum over loaded elastic contacts of (n d)^2/(h^2 E) along x, y and z, d the branch */
     TalusEngineOverlap overlap;
 } TalusEngineLedger;
 

@@ -45,11 +45,11 @@ void talus_problem_destroy(TalusProblem *p)
                   p->op.mu, p->compliance_store, p->op.diagonal, p->op.coupling,
                   p->op.incidence_start, p->op.incidence, p->gamma, p->gradient, p->length,
                   p->certificate, p->offset_store, p->model_store, p->estimate_store,
-                  p->unshifted_store, p->moment_store, p->lever_store, p->slip_store, p->scratch.record,
-                  p->scratch.velocity, p->scratch.product, p->scratch.unscaled, p->scratch.partial,
-                  p->scratch.vector_partial, p->scratch.groups.start, p->scratch.border.body,
-                  p->scratch.border.group, p->scratch.border.is_sent, p->scratch.single,
-                  p->part_number, p->part_block, p);
+                  p->unshifted_store, p->moment_store, p->lever_store, p->slip_store,
+                  p->scratch.record, p->scratch.velocity, p->scratch.product, p->scratch.unscaled,
+                  p->scratch.partial, p->scratch.vector_partial, p->scratch.groups.start,
+                  p->scratch.border.body, p->scratch.border.group, p->scratch.border.is_sent,
+                  p->scratch.single, p->part_number, p->part_block, p);
 }
 
 TalusStatus talus_problem_reserve_vectors(TalusProblem *p)

@@ -47,7 +47,7 @@ static TalusStatus check_control(const TalusWorldDef *def)
             continue;
         if (!(cell->pressure[k] > 0.0) || !isfinite(cell->pressure[k]))
             return REFUSE("the pressure of the cell along %c is %g Pa; expected more than 0",
-                          "xyz"[k], cell->pressure[k]);
+                          "xyz"[k], cell -> pressure[k]);
         if (axis_rate(&cell->rate, k) != 0.0)
             return REFUSE("the cell has a rate and a pressure along %c; expected one of them",
                           "xyz"[k]);

@@ -244,6 +244,24 @@ async function containers(p) {
   equal("fixed spheres go with it", [ghost.fixed, shown.fixed, hidden.fixed], [3, 3, null]);
 }
 
+// The shadow of a tower on a plane, from its foot outward: it fades, and nothing cuts it off.
+async function shadows(p) {
+  const seen = await p.evaluate(async () => {
+    start();
+    const tower = figure({ kind: "box", half: [0.2, 0.2, 2] }), own = { ...head, shapes: [tower, figure({ kind: "plane" })] };
+    engine.forget();
+    engine.show(frameOf([{ at: [0, 0, 2], radius: 2.1 }, { at: [0, 0, 0], shape: 1, fixed: true, radius: 0 }], { head: own }));
+    engine.view("home");
+    engine.setCamera([0, 0, 1, 14, -60, 50]);
+    const azimuth = (-60 - 40 + 180) * Math.PI / 180, picture = await pixels();
+    const lost = Array.from({ length: 28 }, (_, k) => { const d = 0.5 + 0.1 * k; return 255 - picture.at(...project([d * Math.cos(azimuth), d * Math.sin(azimuth), 0]))[0]; });
+    engine.forget();
+    return lost;
+  });
+  check("a shadow reaches beyond the bounds", seen[0] > 50 && seen[8] > 15, seen);
+  check("a shadow fades out", seen.at(-1) < 6 && seen.every((v, k) => k === 0 || (v <= seen[k - 1] + 3 && seen[k - 1] - v < 12)), seen);
+}
+
 async function chainsAndMarks(p) {
   const seen = await p.evaluate(async () => {
     start();
@@ -412,7 +430,7 @@ async function fullQuality(p) {
 }
 
 const browser = await launch(process.argv[2] ?? "/usr/bin/chromium"), page = await open(browser);
-for (const [name, act] of Object.entries({ bodies, forms, scales, clips, containers, chainsAndMarks, cameras, changes, fullQuality, rest })) {
+for (const [name, act] of Object.entries({ bodies, forms, scales, clips, containers, shadows, chainsAndMarks, cameras, changes, fullQuality, rest })) {
   if (process.argv[3] && process.argv[3] !== name) continue;
   await act(page);
   equal(`${name}: console and exceptions`, heard.splice(0).filter((m) => !/CONTEXT_LOST|context (lost|restored)/i.test(m)), []);

@@ -122,6 +122,8 @@ static TalusStatus write_thinned(const Export *x, const char *path, int n, uint6
         path,
         &(TalusFramesDef){.title = head->title,
                           .scene = head->scene,
+                          .entries = head->entries,
+                          .entry_count = head->entry_count,
                           .detail = head->lean ? TALUS_DETAIL_LEAN : TALUS_DETAIL_FULL},
         &writer));
     TalusStatus status = add_frames(x, writer, path, n, limit, added);

@@ -1,5 +1,6 @@
-/* cli/commands/render.c - talus render: writes a still picture of one time of a run. */
+/* cli/commands/render.c - talus render: writes a still picture of one time of a run, or a film. */
 #include "cli/cli.h"
+#include "cli/commands/render_film.h"
 #include "cli/run/run.h"
 
 #include "base/param.h"
@@ -16,13 +17,14 @@
 /* Values of the options, which the table at the end describes. NULL, NAN, -1: not given. */
 typedef struct Options {
     CliList set;
-    const char *output, *size, *colour, *range, *view, *from, *container, *clip;
-    double time, zoom;
+    const char *output, *film, *size, *colour, *range, *view, *from, *container, *clip;
+    double time, zoom, since, until, every, fps;
     int threads;
     bool chains, dark, transparent, plain;
 } Options;
 
-static Options options = {.time = NAN, .zoom = NAN, .threads = -1};
+static Options options = {
+    .time = NAN, .zoom = NAN, .since = NAN, .until = NAN, .every = NAN, .fps = NAN, .threads = -1};
 
 /* ---- parsing of options ---- */
 
@@ -35,6 +37,9 @@ static const struct {
     double azimuth, elevation; /* of the camera, degrees */
 } views[] = {
     {"home", -60.0, 18.0}, {"front", -90.0, 0.0}, {"side", 0.0, 0.0}, {"top", -90.0, 90.0}};
+
+/* Of a film, if --fps and --size are left out. */
+enum { FILM_RATE = 25, FILM_WIDTH = 960, FILM_HEIGHT = 720 };
 
 enum { VIEWS = sizeof views / sizeof *views, CONTAINERS = 3, NAMES_MAX = 16 };
 
@@ -167,12 +172,18 @@ static bool parse_texts(const Options *o, TalusDrawDef *def)
            (!o->container || parse_container(o->container, def));
 }
 
-/* Returns false after a message if -o is missing or not a .png name, --zoom is 0, or options contradict each other. */
+/* Returns false after a message if neither -o nor --film is given, -o is not a .png name, --zoom is 0, or options
+ * contradict each other. */
 static bool check_options(const Options *o)
 {
-    if (!o->output)
-        cli_fail_usage(&cli_render, "expected -o FILE.png");
-    else if (!cli_ends_with(o->output, ".png"))
+    bool times = !isnan(o->since) || !isnan(o->until) || !isnan(o->every) || !isnan(o->fps);
+    if (!o->output == !o->film)
+        cli_fail_usage(&cli_render, "expected either -o FILE.png or --film OUT");
+    else if (o->film && !isnan(o->time))
+        cli_fail_usage(&cli_render, "--time is for a picture; a film has --since and --until");
+    else if (o->output && times)
+        cli_fail_usage(&cli_render, "--since, --until, --every and --fps are for --film");
+    else if (o->output && !cli_ends_with(o->output, ".png"))
         cli_fail_usage(&cli_render,
                        "-o %s: pictures are PNG files; expected a name that ends in .png",
                        o->output);
@@ -271,19 +282,31 @@ static int read_scene(const char *path, const Options *o, PictureSource *source)
     return status == TALUS_OK ? CLI_OK : cli_fail_by_domain(&cli_render);
 }
 
+/* Sets path[CLI_PATH_MAX] to the frames file that `name`, a run's directory or that file itself, stands for; to "" if it
+ * is neither, hence a scene. Returns the exit code. */
+static int find_frames_file(const char *name, char *path)
+{
+    struct stat about;
+    bool there = stat(name, &about) == 0;
+    path[0] = '\0';
+    if (there && S_ISDIR(about.st_mode)) {
+        snprintf(path, CLI_PATH_MAX, "%s/frames.talus", name);
+        if (stat(path, &about) != 0)
+            return cli_fail("%s: holds no frames.talus; `talus run SCENE --out %s` writes one",
+                            name, name);
+    } else if (there && cli_file_starts_with(name, TALUS_FRAMES_MAGIC)) {
+        snprintf(path, CLI_PATH_MAX, "%s", name);
+    }
+    return CLI_OK;
+}
+
 /* Reads the frame at o->time of a run's directory or a frames file, or simulates a scene. Returns the exit code. */
 static int read_source(const char *name, const Options *o, PictureSource *source)
 {
     char path[CLI_PATH_MAX];
-    struct stat about;
-    bool there = stat(name, &about) == 0;
-    snprintf(path, sizeof path, "%s", name);
-    if (there && S_ISDIR(about.st_mode)) {
-        snprintf(path, sizeof path, "%s/frames.talus", name);
-        if (stat(path, &about) != 0)
-            return cli_fail("%s: holds no frames.talus; `talus run SCENE --out %s` writes one",
-                            name, name);
-    } else if (!there || !cli_file_starts_with(name, TALUS_FRAMES_MAGIC)) {
+    if (find_frames_file(name, path) != CLI_OK)
+        return CLI_FAILED;
+    if (path[0] == '\0') {
         if (!cli_has_scene(name, path, sizeof path) && strchr(name, '/'))
             return cli_fail("%s: no such run directory, frames file or scene", name);
         if (!cli_find_scene(name, path, sizeof path) || cli_refuse_problem(path))
@@ -315,10 +338,47 @@ static TalusStatus draw_picture(const PictureSource *source, const TalusDrawDef 
     return status;
 }
 
+static int draw_still(const char *name, const Options *o, const TalusDrawDef *def)
+{
+    PictureSource source = {.head = NULL};
+    int code = read_source(name, o, &source);
+    if (code == CLI_OK && draw_picture(&source, def, o->threads, o->output) != TALUS_OK)
+        code = cli_fail_library();
+    if (code == CLI_OK)
+        printf("%s: %d x %d pixels, t = %g s\n", o->output, def->width, def->height,
+               source.snapshot.time);
+    free_source(&source);
+    return code;
+}
+
+static int draw_film(const char *name, const Options *o, TalusDrawDef *def)
+{
+    char path[CLI_PATH_MAX];
+    FilmDef film = {.output = o->film,
+                    .range = {.every = o->every, .from = o->since, .until = o->until},
+                    .rate = isnan(o->fps) ? FILM_RATE : o->fps,
+                    .threads = o->threads};
+    if (!o->size) {
+        def->width = FILM_WIDTH;
+        def->height = FILM_HEIGHT;
+    }
+    int code = film_check(&cli_render, &film, def);
+    if (code == CLI_OK)
+        code = find_frames_file(name, path);
+    if (code != CLI_OK)
+        return code;
+    if (path[0] == '\0')
+        return cli_fail("%s: no run directory or frames file; a film is made of a run: `talus run "
+                        "SCENE --out DIR`, then `talus render DIR --film %s`",
+                        name, o->film);
+    if (o->set.count > 0)
+        return cli_fail_usage(&cli_render, "--set is for scenes; %s has its frames already", name);
+    return film_draw(path, &film, def);
+}
+
 static int render_main(const CliList *operands)
 {
     const Options *o = &options;
-    PictureSource source = {.head = NULL};
     TalusDrawDef def = talus_draw_def_default();
     if (!check_options(o) || !parse_texts(o, &def))
         return CLI_USAGE;
@@ -327,22 +387,23 @@ static int render_main(const CliList *operands)
     def.dark = o->dark;
     def.transparent = o->transparent;
     def.plain = o->plain;
-    int code = read_source(operands->item[0], o, &source);
-    if (code == CLI_OK && draw_picture(&source, &def, o->threads, o->output) != TALUS_OK)
-        code = cli_fail_library();
-    if (code == CLI_OK)
-        printf("%s: %d x %d pixels, t = %g s\n", o->output, def.width, def.height,
-               source.snapshot.time);
-    free_source(&source);
-    return code;
+    return o->film ? draw_film(operands->item[0], o, &def) : draw_still(operands->item[0], o, &def);
 }
 
 static const CliOption render_options[] = {
     {"output", 'o', CLI_TEXT, &options.output, "FILE.png", "the picture to write"},
+    {"film", 0, CLI_TEXT, &options.film, "OUT",
+     "a film of the run in place of one picture: FILE.png (animated),\nFILE.mp4 or FILE.webm (by "
+     "ffmpeg), or DIR/ for numbered pictures"},
+    {"since", 0, CLI_REAL, &options.since, "T", "film: frames from time T on"},
+    {"until", 0, CLI_REAL, &options.until, "T", "film: frames up to time T"},
+    {"every", 0, CLI_REAL, &options.every, "DT", "film: frames at least DT apart"},
+    {"fps", 0, CLI_REAL, &options.fps, "N", "film: frames a second, 25 if left out"},
     {"time", 0, CLI_REAL, &options.time, "T",
      "the last frame at or before T seconds; the last of all\nif left out. Of a scene: simulate until "
      "T; its start"},
-    {"size", 0, CLI_TEXT, &options.size, "WxH", "pixels, 1600x1200 if left out"},
+    {"size", 0, CLI_TEXT, &options.size, "WxH",
+     "pixels, 1600x1200 if left out, 960x720 for a film"},
     {"colour", 0, CLI_TEXT, &options.colour, "NAME",
      "speed (if left out), force, touching, id, layer,\nmaterial or tag"},
     {"range", 0, CLI_TEXT, &options.range, "LOW:HIGH",
@@ -366,7 +427,7 @@ static const CliOption render_options[] = {
 
 const CliCommand cli_render = {
     .name = "render",
-    .summary = "Draws a moment of a run as a PNG picture.",
+    .summary = "Draws a moment of a run as a PNG picture, or a film of it.",
     .operands = "DIR|FRAMES|SCENE",
     .operands_min = 1,
     .operands_max = 1,

@@ -43,6 +43,7 @@ typedef struct Session {
     const char *name; /* of the scene, as on the command line; NULL with --resume */
     Run run;
     TalusScene *scene;
+    TalusSceneEntries entries; /* of the scene; empty with --resume */
     char *note; /* of the checkpoint: the settings of a resumed run point into it; else NULL */
     TalusOutput *output;
     Progress progress;
@@ -152,6 +153,8 @@ static int open_output(Session *session, bool resume)
     run_format_scene_name(run->settings.scene, scene, sizeof scene);
     TalusOutputDef def = {.title = run->settings.title,
                           .scene = scene,
+                          .entries = session->entries.entry,
+                          .entry_count = session->entries.count,
                           .kinds = kinds.item,
                           .kind_count = kinds.count,
                           .resume = resume,
@@ -223,7 +226,8 @@ static TalusStatus build_scene(Session *session)
     TalusSceneChoice choice = {.solver = o->solver,
                                .backend = o->backend,
                                .threads = share_threads(session, cli_convert_threads(o->threads)),
-                               .comm = run->comm};
+                               .comm = run->comm,
+                               .entries = &session->entries};
     TALUS_TRY(run_agree(run, load_scene(session)));
     TALUS_TRY(run_agree(run, talus_scene_build(session->scene, &choice, &run->world)));
     talus_compliance_update_masses(run->world); /* then rank 0 alone can print the compliance */
@@ -692,6 +696,7 @@ static void close_session(Session *session)
     talus_free(session->run.share);
     talus_world_destroy(session->run.world);
     talus_scene_destroy(session->scene);
+    talus_scene_entries_free(&session->entries);
     talus_free(session->note);
     if (session->options.resume) /* else the list is that of the command line */
         free(session->run.settings.set.item);

@@ -397,12 +397,14 @@ void study_run_all(Study *study)
 {
     const StudyOptions *o = study->options;
     Jobs jobs = {.study = study,
-                 .count = study_job_count(study) < study->runs ? study_job_count(study) : study->runs,
+                 .count =
+                     study_job_count(study) < study->runs ? study_job_count(study) : study->runs,
                  .terminal = !o->quiet && isatty(STDERR_FILENO),
                  .begun = talus_now()};
     jobs.total = take_whole_runs(study);
     if (!o->quiet)
-        fprintf(stderr, "talus: %d point%s, %d run%s: %d there already, %d to compute, %d at a time\n",
+        fprintf(stderr,
+                "talus: %d point%s, %d run%s: %d there already, %d to compute, %d at a time\n",
                 study->points, study->points == 1 ? "" : "s", study->runs,
                 study->runs == 1 ? "" : "s", study->runs - jobs.total, jobs.total, jobs.count);
     jobs.job = cli_check_memory(calloc((size_t)jobs.count, sizeof *jobs.job));

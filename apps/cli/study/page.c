@@ -89,8 +89,8 @@ static int choose_axis(const Study *study)
 }
 
 /* Names the curve on which a point lies: by its values of the other keys, or by the figure if there are none. */
-static void name_curve(const Study *study, int point, int along, const char *otherwise,
-                       char *name, size_t size)
+static void name_curve(const Study *study, int point, int along, const char *otherwise, char *name,
+                       size_t size)
 {
     size_t used = 0;
     for (int a = 0; a < study->grid.axes && used < size && !study->grid.paired; a++)

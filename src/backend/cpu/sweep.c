@@ -210,7 +210,7 @@ void talus_cpu_sweep_destroy(TalusSweep *sweep)
         return;
     talus_colouring_clear(&sweep->colouring);
     talus_sweep_part_destroy(sweep->part);
-    TALUS_RELEASE(sweep->term, sweep->partial, sweep->pack, sweep->slip_store, sweep->item, sweep->change,
-                  sweep->split, sweep->order, sweep->gamma, sweep->local, sweep->single.velocity,
-                  sweep->single.arms, sweep->single.inertia, sweep);
+    TALUS_RELEASE(sweep->term, sweep->partial, sweep->pack, sweep->slip_store, sweep->item,
+                  sweep->change, sweep->split, sweep->order, sweep->gamma, sweep->local,
+                  sweep->single.velocity, sweep->single.arms, sweep->single.inertia, sweep);
 }

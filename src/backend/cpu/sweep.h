@@ -52,7 +52,8 @@ enum { PACK_MOVES_A = 1, PACK_MOVES_B = 2 };
 typedef struct SweepItem {
     double normal[3], gamma[3], arm_a[3], arm_b[3]; /* arms over l, as in operator.h */
     double bias, compliance;                        /* of the normal row */
-    double offset[3]; /* contact velocity that sweep->velocity lacks: the slip, and that at the start if `is_single` */
+    double offset
+        [3]; /* contact velocity that sweep->velocity lacks: the slip, and that at the start if `is_single` */
     StepRule rule;
     int32_t a, b; /* b is -1 for the fixed world */
 } SweepItem;

@@ -31,8 +31,8 @@ static void subtract_flow(void *context, int64_t begin, int64_t end, int64_t chu
         e->relative_velocity[i] =
             e->bodies.shape[i] < 0
                 ? c->velocity[i]
-                : talus_sub(c->velocity[i], talus_flow_at(&e->cell.now, e->cell.centre,
-                                                          e->bodies.position[i]));
+                : talus_sub(c->velocity[i],
+                            talus_flow_at(&e->cell.now, e->cell.centre, e->bodies.position[i]));
 }
 
 TalusStatus cpu_relative_velocities(CpuEngine *e, const TalusVec3 *velocity,
@@ -65,7 +65,19 @@ TalusDetectOptions cpu_cell_detect_options(const CpuEngine *e, const TalusDetect
 /* ---- stress and work ---- */
 
 /* Partials of the contacts of a group: the virial, the stiffness, the work. */
-enum { VIRIAL_XX, VIRIAL_YY, VIRIAL_ZZ, VIRIAL_XY, VIRIAL_XZ, VIRIAL_YZ, STIFFNESS_X, STIFFNESS_Y, STIFFNESS_Z, CELL_WORK, CELL_SUMS };
+enum {
+    VIRIAL_XX,
+    VIRIAL_YY,
+    VIRIAL_ZZ,
+    VIRIAL_XY,
+    VIRIAL_XZ,
+    VIRIAL_YZ,
+    STIFFNESS_X,
+    STIFFNESS_Y,
+    STIFFNESS_Z,
+    CELL_WORK,
+    CELL_SUMS
+};
 _Static_assert((int)CELL_SUMS <= (int)CPU_PARTIALS, "partials of contacts");
 
 /* Adds the stiffness of contact i against stretching of the axes; d: normal times branch, by component. */
@@ -146,7 +158,18 @@ typedef struct WrapContext {
 } WrapContext;
 
 /* Partials of TalusCellSums. */
-enum { LIFTED, KINETIC, MASS, MOMENT_XX, MOMENT_YY, MOMENT_ZZ, MOMENT_XY, MOMENT_XZ, MOMENT_YZ, WRAP_SUMS };
+enum {
+    LIFTED,
+    KINETIC,
+    MASS,
+    MOMENT_XX,
+    MOMENT_YY,
+    MOMENT_ZZ,
+    MOMENT_XY,
+    MOMENT_XZ,
+    MOMENT_YZ,
+    WRAP_SUMS
+};
 _Static_assert((int)WRAP_SUMS <= (int)CPU_PARTIALS, "partials of bodies");
 
 /* Moves a body back into the cell, with the velocity of its image there. */
@@ -157,8 +180,7 @@ static void wrap_body(const WrapContext *c, int64_t i, double *sum)
     TalusVec3 k, x = talus_wrap_counted(&e->period, b->position[i], &k);
     if (k.x == 0.0 && k.y == 0.0 && k.z == 0.0)
         return;
-    TalusVec3 change =
-        talus_gradient_velocity(&e->cell.last, talus_period_vector(&e->period, k));
+    TalusVec3 change = talus_gradient_velocity(&e->cell.last, talus_period_vector(&e->period, k));
     TalusVec3 v = talus_add(b->velocity[i], change);
     sum[LIFTED] -= b->mass[i] * talus_dot(c->gravity, talus_sub(x, b->position[i]));
     sum[KINETIC] += 0.5 * b->mass[i] * talus_dot(change, talus_add(b->velocity[i], v));
@@ -178,8 +200,8 @@ static void wrap_bodies(void *context, int64_t begin, int64_t end, int64_t group
             continue;
         wrap_body(c, i, sum);
         double m = b->mass[i];
-        TalusVec3 v = talus_sub(b->velocity[i],
-                                talus_flow_at(&e->cell.last, e->cell.centre, b->position[i]));
+        TalusVec3 v =
+            talus_sub(b->velocity[i], talus_flow_at(&e->cell.last, e->cell.centre, b->position[i]));
         sum[MASS] += m;
         sum[MOMENT_XX] += m * v.x * v.x;
         sum[MOMENT_YY] += m * v.y * v.y;

@@ -18,8 +18,9 @@ void cpu_destroy(TalusEngine *engine)
         return;
     talus_detector_destroy(e->detector);
     clear_snapshot(&e->snapshot);
-    TALUS_RELEASE(e->free_velocity, e->solved_velocity, e->relative_velocity, e->solved_spin, e->changed, e->groups.start,
-                  e->body_groups.start, e->partial, e->overlaps, e->overlap_rate, e->probe_sums, e);
+    TALUS_RELEASE(e->free_velocity, e->solved_velocity, e->relative_velocity, e->solved_spin,
+                  e->changed, e->groups.start, e->body_groups.start, e->partial, e->overlaps,
+                  e->overlap_rate, e->probe_sums, e);
 }
 
 TalusStatus cpu_create(const TalusEngineSetup *setup, TalusEngine **out)
@@ -208,8 +209,8 @@ TalusStatus cpu_rollback(TalusEngine *engine, bool states)
 }
 
 const TalusEngineOps cpu_engine_ops = {
-    .capabilities = TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP |
-                    TALUS_ENGINE_CELL,
+    .capabilities =
+        TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP | TALUS_ENGINE_CELL,
 #define OPERATION(result, name, arguments) .name = cpu_##name,
 #define OWN_ONLY(result, name, arguments)
 #include "engine/operations.h"

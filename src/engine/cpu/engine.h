@@ -39,7 +39,7 @@ typedef struct CpuEngine {
     TalusPool *pool;
     TalusProblem *problem;
     TalusPeriod period;
-    TalusCell cell;   /* as of the last put_cell */
+    TalusCell cell;  /* as of the last put_cell */
     bool has_cell;   /* put_cell has been called */
     bool cell_moves; /* the gradient of the cell is, or was in the part before, not 0 */
     TalusDetector *detector;
@@ -59,9 +59,10 @@ typedef struct CpuEngine {
     double min_size;            /* as in TalusEngineCounts */
     TalusVec3 *free_velocity;   /* [slots]: v + h g + h f/m if free, v if driven, else 0 */
     TalusVec3 *solved_velocity; /* [slots], for redetection */
-    TalusVec3 *relative_velocity; /* [slots], relative to the flow of a cell that moves; for detection */
-    double largest_radius;        /* m: largest bounding radius of a free body; only if cell_moves */
-    TalusVec3 *solved_spin;     /* [slots], likewise */
+    TalusVec3
+        *relative_velocity; /* [slots], relative to the flow of a cell that moves; for detection */
+    double largest_radius;  /* m: largest bounding radius of a free body; only if cell_moves */
+    TalusVec3 *solved_spin; /* [slots], likewise */
     uint8_t *changed;    /* [slots]: 1 if the velocity changed beyond the limit of find_missing */
     bool motions_stored; /* store_motions has run since the last solve */
     double h;            /* s: length of the present part of the step */

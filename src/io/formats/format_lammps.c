@@ -118,8 +118,8 @@ static const char *boundary_code(const TalusFramesHead *head, int axis)
 static TalusStatus print_box(Dump *dump, const TalusFramesHead *head, TalusAabb b)
 {
     const double tilt = head->period.tilt;
-    const char *const *code =
-        (const char *const[]){boundary_code(head, 0), boundary_code(head, 1), boundary_code(head, 2)};
+    const char *const *code = (const char *const[]){boundary_code(head, 0), boundary_code(head, 1),
+                                                    boundary_code(head, 2)};
     if (tilt == 0.0)
         return print_text(
             dump, "ITEM: BOX BOUNDS %s %s %s\n%.17g %.17g\n%.17g %.17g\n%.17g %.17g\n", code[0],

@@ -113,7 +113,8 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
  * the others are in frames. NUMBER has the ids of bodies; versions 1 and 2 have INDEX (slot) and GENERATION instead.
  * Chains are contacts whose normal force exceeds the mean over loaded contacts. CHAIN_A has the row of the first body
  * in the frame, CHAIN_B the row of the second minus that of the first, CHAIN_POINT the contact point minus the position
- * of the first body, in grid steps, only for chains whose second body is fixed. SPEED is in lean frames only; VELOCITY,
+ * of the first body, in grid steps, only for chains whose second body is fixed. CHAIN_END has the contact point minus the
+ * position of the smaller body, only for chains between moving bodies of very different size (talus_chain_large_end). SPEED is in lean frames only; VELOCITY,
  * TOUCHING (number of loaded contacts of a body, at most 255) and chains are in full frames only. SPIN to LENGTH are in EXAC
  * chunks only, which have doubles under the names of the others, too. */
 #define TALUS_ARRAY_TABLE(ROW)              \
@@ -141,6 +142,7 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
     ROW(EDGE, "edge")                       \
     ROW(PIECE, "piece")                     \
     ROW(NUMBER, "number")                   \
+    ROW(CHAIN_END, "chain_end")             \
     ROW(SPIN, "spin")                       \
     ROW(MASS, "mass")                       \
     ROW(CONTACT_A, "contact_a")             \
@@ -152,6 +154,16 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
     ROW(LENGTH, "length")
 #define TALUS_ARRAY_ENUM(number, name) TALUS_ARRAY_##number,
 enum { TALUS_ARRAY_NONE, TALUS_ARRAY_TABLE(TALUS_ARRAY_ENUM) TALUS_ARRAYS };
+
+/* A chain ends at the contact point of a body whose radius is more than this multiple of the other's. */
+#define TALUS_CHAIN_LARGE 3.0
+
+/* Returns which of two moving bodies of a chain, by their radii as the file has them, is large beside the other: 0 or 1;
+ * -1: neither. */
+static inline int talus_chain_large_end(float a, float b)
+{
+    return a > TALUS_CHAIN_LARGE * b ? 0 : b > TALUS_CHAIN_LARGE * a ? 1 : -1;
+}
 
 /* Types of the numbers of an array: integers of 1, 2 or 4 bytes, bfloat16, float, double. */
 enum { TALUS_TYPE_INTEGER = 1, TALUS_TYPE_BF16, TALUS_TYPE_F32, TALUS_TYPE_F64 };
@@ -339,7 +351,7 @@ typedef struct TalusHeadStore {
     TalusFigure *figure; /* [head.shape_count]: triangles of each shape, from a file; NULL: none */
 } TalusHeadStore;
 
-/* Fills a head from a world: shapes, materials, gravity, periods, step. `def` (NULL: "") gives title and scene.
+/* Fills a head from a world: shapes, materials, gravity, periods, step. `def` (NULL: "") gives title, scene and entries.
  * `first`, the first frame, gives radius, origin and floor; NULL: 0, 0 and NAN. Quantum is 0, as there is no grid.
  * `out` is cleared first, and empty on failure. */
 TalusStatus talus_frames_head_of_world(const TalusWorld *world, const TalusFramesDef *def,

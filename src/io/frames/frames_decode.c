@@ -287,22 +287,63 @@ static TalusStatus unpack_chain_rows(TalusFrameDecoder *d, TalusSnapshot *s)
     return TALUS_OK;
 }
 
-/* Returns the vector from the centre of body a to the contact point of chain i. If body b is fixed, the file has this
- * vector: reads it from *point, in grid steps, and moves *point past it. Otherwise the contact point divides the line
- * of centres, to the nearest image of b, in the ratio of the radii; in the middle if both are 0. */
-static TalusVec3 read_or_find_arm(const TalusSnapshot *s, int i, const TalusFramesHead *head,
-                                  const int32_t **point)
+/* Arms of chains in a file, in grid steps, three numbers each: those that talus_chain_arm has not passed yet. */
+typedef struct ChainArms {
+    const int32_t *point; /* from body a to the contact point, for chains whose body b is fixed */
+    const int32_t
+        *end; /* from the smaller body, for chains to a large moving one; NULL: the file has none */
+} ChainArms;
+
+static TalusVec3 next_arm(const TalusFramesHead *head, const int32_t **arm)
+{
+    const int32_t *p = *arm;
+    *arm += 3;
+    return talus_scale(head->quantum, talus_vec3(p[0], p[1], p[2]));
+}
+
+/* Which of the two bodies of chain i is large and moves, as talus_chain_large_end. */
+static int large_end(const TalusSnapshot *s, int i)
 {
     int a = s->contact_a[i], b = s->contact_b[i];
-    if (s->fixed[b]) {
-        const int32_t *p = *point;
-        *point += 3;
-        return talus_scale(head->quantum, talus_vec3(p[0], p[1], p[2]));
-    }
+    return s->fixed[b] ? -1 : talus_chain_large_end((float)s->radius[a], (float)s->radius[b]);
+}
+
+/* Returns the vector from the centre of body a to the contact point of chain i. If body b is fixed or one body is large,
+ * the file has the point. Otherwise the contact point divides the line of centres, to the nearest image of b, in the ratio
+ * of the radii; in the middle if both are 0. */
+static TalusVec3 read_or_find_arm(const TalusSnapshot *s, int i, const TalusFramesHead *head,
+                                  ChainArms *arms)
+{
+    int a = s->contact_a[i], b = s->contact_b[i], large = large_end(s, i);
+    if (s->fixed[b])
+        return next_arm(head, &arms->point);
+    TalusVec3 between =
+        talus_nearest_image_vector(&head->period, talus_sub(s->position[b], s->position[a]));
+    if (arms->end && large == 1)
+        return next_arm(head, &arms->end);
+    if (arms->end && large == 0)
+        return talus_add(between, next_arm(head, &arms->end));
     double both = s->radius[a] + s->radius[b];
-    double share = both > 0.0 ? s->radius[a] / both : 0.5;
-    return talus_scale(share, talus_nearest_image_vector(
-                                  &head->period, talus_sub(s->position[b], s->position[a])));
+    return talus_scale(both > 0.0 ? s->radius[a] / both : 0.5, between);
+}
+
+/* Reads the arms of all chains into d->value. Files from before CHAIN_END lack it, whatever their bodies. */
+static TalusStatus unpack_chain_arms(TalusFrameDecoder *d, const TalusSnapshot *s, ChainArms *arms)
+{
+    int points = 0, ends = 0;
+    bool old = d->unpacker.array[TALUS_ARRAY_CHAIN_END].head.tuples == 0;
+    for (int i = 0; i < s->contact_count; i++) {
+        points += s->fixed[s->contact_b[i]];
+        ends += large_end(s, i) >= 0;
+    }
+    TALUS_TRY(reserve_values(d, 3 * ((size_t)points + (size_t)ends)));
+    TALUS_TRY(
+        talus_unpack_integers(&d->unpacker, TALUS_ARRAY_CHAIN_POINT, 3, points, NULL, d->value));
+    if (!old)
+        TALUS_TRY(talus_unpack_integers(&d->unpacker, TALUS_ARRAY_CHAIN_END, 3, ends, NULL,
+                                        d->value + 3 * (size_t)points));
+    *arms = (ChainArms){d->value, old ? NULL : d->value + 3 * (size_t)points};
+    return TALUS_OK;
 }
 
 /* Reads the chains as the contacts of the snapshot: bodies, point, normal and normal impulse (stored force times step).
@@ -310,19 +351,15 @@ static TalusVec3 read_or_find_arm(const TalusSnapshot *s, int i, const TalusFram
 static TalusStatus unpack_chains(TalusFrameDecoder *d, const TalusFramesHead *head,
                                  TalusSnapshot *s)
 {
-    int count = s->contact_count, points = 0;
+    int count = s->contact_count;
+    ChainArms arms;
     TALUS_TRY(unpack_chain_rows(d, s));
     TALUS_TRY(TALUS_GROW(d->half, (size_t)count, 0, "chains"));
     TALUS_TRY(talus_unpack_bfloat16(&d->unpacker, TALUS_ARRAY_CHAIN_FORCE, 1, count, d->half));
-    for (int i = 0; i < count; i++)
-        points += s->fixed[s->contact_b[i]];
-    TALUS_TRY(reserve_values(d, 3 * (size_t)points));
-    TALUS_TRY(
-        talus_unpack_integers(&d->unpacker, TALUS_ARRAY_CHAIN_POINT, 3, points, NULL, d->value));
-    const int32_t *point = d->value;
+    TALUS_TRY(unpack_chain_arms(d, s, &arms));
     for (int i = 0; i < count; i++) {
         int a = s->contact_a[i], b = s->contact_b[i];
-        TalusVec3 arm = read_or_find_arm(s, i, head, &point);
+        TalusVec3 arm = read_or_find_arm(s, i, head, &arms);
         double length = talus_norm(arm);
         TalusVec3 normal = length > 0.0 ? talus_scale(1.0 / length, arm)
                                         : talus_neg(talus_frames_up_direction(head));

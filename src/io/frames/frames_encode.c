@@ -1,5 +1,6 @@
 /* io/frames/frames_encode.c - encoding of a snapshot as a FRAM chunk; frames_decode.c is the inverse. */
 #include "base/memory.h"
+#include "collide/period.h"
 #include "io/frames/frames.h"
 #include "world/ids.h"
 
@@ -369,8 +370,31 @@ static TalusStatus pack_chain_points(TalusFrameEncoder *e, const TalusFramesHead
                                e->value, NULL);
 }
 
+/* Packs the contact points of chains between a small and a large moving body, relative to the small one, in grid steps. */
+static TalusStatus pack_chain_ends(TalusFrameEncoder *e, const TalusFramesHead *head,
+                                   const TalusSnapshot *s, int count)
+{
+    int ends = 0;
+    bool clamped = false;
+    for (int i = 0; i < count; i++) {
+        const int c = e->chain[i], row[2] = {s->contact_a[c], s->contact_b[c]};
+        const int large = talus_chain_large_end(e->now.radius[row[0]], e->now.radius[row[1]]);
+        if (large < 0 || s->fixed[row[1]])
+            continue;
+        TalusVec3 from = talus_head_grid_point(head, e->now.position[row[1 - large]]);
+        TalusVec3 arm =
+            talus_nearest_image_vector(&head->period, talus_sub(s->contact[c].point, from));
+        const double along[3] = {arm.x, arm.y, arm.z};
+        for (int k = 0; k < 3; k++)
+            e->value[3 * ends + k] = round_and_clamp(along[k] / head->quantum, &clamped);
+        ends++;
+    }
+    return talus_pack_integers(&e->packer, TALUS_ARRAY_CHAIN_END, 3, ends, TALUS_PREDICT_NONE,
+                               e->value, NULL);
+}
+
 /* Packs the chains: the row of the first body, the row of the second minus the first, the normal force in N, and
- * contact points at fixed bodies. Sets *count. */
+ * contact points at fixed and at large bodies. Sets *count. */
 static TalusStatus pack_chains(TalusFrameEncoder *e, const TalusFramesHead *head,
                                const TalusSnapshot *s, int *count)
 {
@@ -388,7 +412,8 @@ static TalusStatus pack_chains(TalusFrameEncoder *e, const TalusFramesHead *head
     TALUS_TRY(talus_pack_integers(&e->packer, TALUS_ARRAY_CHAIN_B, 1, *count, TALUS_PREDICT_NONE,
                                   e->guess, NULL));
     TALUS_TRY(talus_pack_bfloat16(&e->packer, TALUS_ARRAY_CHAIN_FORCE, 1, *count, e->half));
-    return pack_chain_points(e, head, s, *count);
+    TALUS_TRY(pack_chain_points(e, head, s, *count));
+    return pack_chain_ends(e, head, s, *count);
 }
 
 /* ---- the chunk ---- */

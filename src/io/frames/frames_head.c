@@ -55,6 +55,20 @@ static TalusStatus allocate_tables(TalusHeadStore *store, int shapes, int materi
     return TALUS_OK;
 }
 
+/* Copies the ranges of bodies into the arena and sets them in store->head. */
+static TalusStatus copy_entries(TalusHeadStore *store, const TalusFramesEntry *from, int count)
+{
+    TalusFramesEntry *entry;
+    TALUS_TRY(TALUS_ARENA_ALLOC(&store->arena, entry, count));
+    for (int i = 0; i < count; i++) {
+        entry[i] = from[i];
+        TALUS_TRY(copy_text(&store->arena, from[i].name, &entry[i].name));
+    }
+    store->head.entries = entry;
+    store->head.entry_count = count;
+    return TALUS_OK;
+}
+
 /* Copies all members but the figures; texts, shapes and materials go into the arena of `out`. */
 static TalusStatus copy_members(const TalusFramesHead *head, TalusHeadStore *out)
 {
@@ -71,7 +85,7 @@ static TalusStatus copy_members(const TalusFramesHead *head, TalusHeadStore *out
         material[i] = head->materials[i];
         TALUS_TRY(copy_text(&out->arena, head->materials[i].name, &material[i].name));
     }
-    return TALUS_OK;
+    return copy_entries(out, head->entries, head->entry_count);
 }
 
 TalusStatus talus_frames_head_copy(const TalusFramesHead *head, TalusHeadStore *out)
@@ -94,6 +108,7 @@ static TalusStatus fill_from_world(const TalusWorld *world, const TalusFramesDef
     int shapes = talus_world_shape_count(world), materials = talus_world_material_count(world);
     TALUS_TRY(copy_text(&out->arena, def ? def->title : "", &out->head.title));
     TALUS_TRY(copy_text(&out->arena, def ? def->scene : "", &out->head.scene));
+    TALUS_TRY(copy_entries(out, def ? def->entries : NULL, def ? def->entry_count : 0));
     TALUS_TRY(allocate_tables(out, shapes, materials, &shape, &material));
     for (int i = 0; i < shapes; i++) {
         TalusShapeDef from = talus_world_shape(world, i);

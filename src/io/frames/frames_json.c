@@ -3,6 +3,8 @@
 #include "collide/period.h"
 #include "io/frames/frames.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- writing ---- */
@@ -45,6 +47,22 @@ static void print_shapes_and_materials(TalusText *text, const TalusFramesHead *h
     talus_text_print(text, "]}\n");
 }
 
+/* Prints the member "entries"; nothing if there is none. */
+static void print_entries(TalusText *text, const TalusFramesHead *head)
+{
+    for (int i = 0; i < head->entry_count; i++) {
+        const TalusFramesEntry *entry = &head->entries[i];
+        talus_text_print(text, "%s{\"name\": ", i ? ", " : "\"entries\": [");
+        talus_text_quote(text, entry->name);
+        talus_text_print(text, ", \"first\": %" PRId64, entry->first);
+        if (entry->last > 0)
+            talus_text_print(text, ", \"last\": %" PRId64, entry->last);
+        talus_text_print(text, "}");
+    }
+    if (head->entry_count > 0)
+        talus_text_print(text, "],\n");
+}
+
 /* Writes the JSON of a head to a new text, which the caller frees, also on failure. */
 static TalusStatus print_head(const TalusFramesHead *head, const TalusFigure *figure,
                               TalusText *text)
@@ -65,6 +83,7 @@ static TalusStatus print_head(const TalusFramesHead *head, const TalusFigure *fi
         talus_text_print(&out, ", \"floor\": %.17g", head->floor);
     talus_text_print(&out, ", \"detail\": \"%s\",\n", head->lean ? "lean" : "full");
     print_period(&out, &head->period);
+    print_entries(&out, head);
     print_shapes_and_materials(&out, head, figure);
     if (out.status == TALUS_OK && out.size > TALUS_FRAMES_HEAD_JSON_MAX)
         out.status =
@@ -169,6 +188,41 @@ static TalusStatus read_materials(TalusArena *arena, const TalusJson *root, Talu
     return TALUS_OK;
 }
 
+/* Reads the number of a body, 1 to 2^53 - 1. */
+static TalusStatus read_body_number(const TalusJson *object, const char *key, int64_t *out)
+{
+    double value;
+    TALUS_TRY(talus_head_read_number(object, key, &value));
+    if (!(value >= 1.0 && value <= 9007199254740991.0 && value == floor(value)))
+        return talus_json_fail(talus_json_get(object, key), 0, "is %g; expected a body's number",
+                               value);
+    *out = (int64_t)value;
+    return TALUS_OK;
+}
+
+/* Reads the member "entries", which may be missing. */
+static TalusStatus read_entries(TalusArena *arena, const TalusJson *root, TalusFramesHead *head)
+{
+    const TalusJson *list;
+    TalusFramesEntry *entry;
+    if (!talus_json_get(root, "entries"))
+        return TALUS_OK;
+    TALUS_TRY(talus_head_find_member(root, "entries", TALUS_JSON_ARRAY, &list));
+    TALUS_TRY(TALUS_ARENA_ALLOC(arena, entry, list->count));
+    head->entries = entry;
+    head->entry_count = list->count;
+    for (const TalusJson *n = list->first; n; n = n->next, entry++) {
+        if (n->kind != TALUS_JSON_OBJECT)
+            return talus_json_fail(n, 0, "is not an entry");
+        TALUS_TRY(read_string(n, "name", &entry->name));
+        TALUS_TRY(read_body_number(n, "first", &entry->first));
+        entry->last = 0;
+        if (talus_json_get(n, "last"))
+            TALUS_TRY(read_body_number(n, "last", &entry->last));
+    }
+    return TALUS_OK;
+}
+
 /* Reads a length or time above 1e-100 and below 1e100, so that quotients do not overflow. */
 static TalusStatus read_scale(const TalusJson *root, const char *key, double *out)
 {
@@ -241,6 +295,7 @@ static TalusStatus read_head_members(TalusArena *arena, const TalusJson *root,
     TALUS_TRY(read_string(root, "detail", &detail));
     head->lean = strcmp(detail, "lean") == 0;
     TALUS_TRY(read_shapes(arena, root, head));
+    TALUS_TRY(read_entries(arena, root, head));
     return read_materials(arena, root, head);
 }
 

@@ -47,17 +47,21 @@ static TalusStatus write_file_head(TalusFramesWriter *w)
 
 /* ---- opening ---- */
 
-/* Sets the title and the scene that new heads get. */
-static TalusStatus set_title_and_scene(TalusFramesWriter *w, const char *title, const char *scene)
+/* Sets the title, scene and entries that new heads get. */
+static TalusStatus set_names(TalusFramesWriter *w, const TalusFramesDef *def)
 {
-    TalusFramesHead names = {.title = title, .scene = scene};
+    TalusFramesHead names = {.title = def->title,
+                             .scene = def->scene,
+                             .entries = def->entries,
+                             .entry_count = def->entry_count};
     return talus_frames_head_copy(&names, &w->named);
 }
 
-/* Sets title, scene and detail for a new file; `def` may be NULL. */
-static TalusStatus set_title_and_detail(TalusFramesWriter *w, const TalusFramesDef *def)
+/* Sets names and detail for a new file; `def` may be NULL. */
+static TalusStatus set_names_and_detail(TalusFramesWriter *w, const TalusFramesDef *def)
 {
-    TALUS_TRY(set_title_and_scene(w, def ? def->title : NULL, def ? def->scene : NULL));
+    const TalusFramesDef none = {0};
+    TALUS_TRY(set_names(w, def ? def : &none));
     w->detail = def ? def->detail : TALUS_DETAIL_AUTO;
     w->exact = def && def->exact;
     if ((unsigned)w->detail > TALUS_DETAIL_LEAN)
@@ -71,7 +75,7 @@ static TalusStatus set_title_and_detail(TalusFramesWriter *w, const TalusFramesD
 static TalusStatus create_file(TalusFramesWriter *w, TalusDir *dir, const char *name,
                                const TalusFramesDef *def)
 {
-    TALUS_TRY(set_title_and_detail(w, def));
+    TALUS_TRY(set_names_and_detail(w, def));
     TALUS_TRY(dir ? talus_growing_create(dir, name, &w->file)
                   : talus_growing_open_path(name, true, &w->file));
     return write_file_head(w);
@@ -127,13 +131,16 @@ static TalusStatus copy_index_rows(TalusFramesWriter *w, const TalusFrames *old,
 }
 
 /* Makes `w` a writer that has just written frame `last` and cuts off what follows; the frame itself is decoded when it is
- * needed. With last < 0, no frame is kept: starts an empty file of the current version, with title, scene and detail of
+ * needed. With last < 0, no frame is kept: starts an empty file of the current version, with names and detail of
  * the old one. */
 static TalusStatus continue_after(TalusFramesWriter *w, TalusFrames *old, int last)
 {
     const TalusFramesHead *head = &old->loaded.head;
     TALUS_TRY(talus_frames_load_head(old, last < 0 ? 0 : last));
-    TALUS_TRY(set_title_and_scene(w, head->title, head->scene));
+    TALUS_TRY(set_names(w, &(TalusFramesDef){.title = head->title,
+                                             .scene = head->scene,
+                                             .entries = head->entries,
+                                             .entry_count = head->entry_count}));
     w->detail = head->lean ? TALUS_DETAIL_LEAN : TALUS_DETAIL_FULL;
     w->exact = talus_frames_exact(old, last < 0 ? 0 : last);
     if (last < 0)
@@ -228,6 +235,10 @@ TalusStatus talus_writer_make_head(const TalusFramesWriter *w, const TalusFrames
         next.title = w->named.head.title;
     if (w->named.head.scene[0])
         next.scene = w->named.head.scene;
+    if (w->named.head.entry_count > 0) {
+        next.entries = w->named.head.entries;
+        next.entry_count = w->named.head.entry_count;
+    }
     if (!(head->quantum > 0.0)) {
         next.radius = old->radius;
         next.quantum = old->quantum;

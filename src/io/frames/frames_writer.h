@@ -10,8 +10,9 @@ struct TalusFramesWriter {
     uint64_t number; /* of this writer among all of the process, from 1 */
     int version;     /* format version of the file; a resumed file keeps its own */
     TalusDetail detail;
-    TalusHeadStore named; /* has title and scene only; unless "", they replace those of new heads */
-    TalusHeadStore head;  /* last head written */
+    TalusHeadStore
+        named; /* has title, scene and entries only; they replace those of new heads unless empty */
+    TalusHeadStore head; /* last head written */
     bool has_head, warned_clamped;
     bool exact;           /* frames have EXAC chunks */
     TalusIndexRow *frame; /* [frames], rows of the index */

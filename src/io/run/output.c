@@ -73,8 +73,8 @@ struct TalusOutput {
     TalusDir dir;
     TalusManifest files;   /* files written so far */
     TalusManifest resumed; /* list of the resumed checkpoint; empty if there is none */
-    char *title, *scene;
-    TalusFramesDef about; /* title and scene, for heads */
+    TalusHeadStore names;  /* title, scene and entries */
+    TalusFramesDef about;  /* of `names`, for heads */
     TalusGrowing table[TABLES];
     TalusFramesWriter *frames;  /* writer of frames.talus, for the viewer */
     TalusFormatWriter **format; /* one per format */
@@ -87,10 +87,9 @@ struct TalusOutput {
 };
 
 /* Names of the files that every run may have; formats add others. */
-static const char *const own_names[] = {TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,
-                                        "steps.csv",        "probes.csv",       "flows.csv",
-                                        "joints.csv",       "cell.csv",         "ranks.csv",
-                                        "profile.html"};
+static const char *const own_names[] = {
+    TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME, "steps.csv", "probes.csv",
+    "flows.csv",        "joints.csv",       "cell.csv",  "ranks.csv", "profile.html"};
 enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
 
 /* ---- files of an earlier run ---- */
@@ -217,14 +216,28 @@ static TalusStatus open_dir(TalusOutput *output, const char *path)
     return check_own_names(&output->dir);
 }
 
+/* Copies what heads of frames get from `def`. */
+static TalusStatus copy_names(TalusOutput *output, const TalusOutputDef *def)
+{
+    const TalusFramesHead *names = &output->names.head;
+    const TalusFramesHead given = {.title = def->title,
+                                   .scene = def->scene,
+                                   .entries = def->entries,
+                                   .entry_count = def->entry_count};
+    TALUS_TRY(talus_frames_head_copy(&given, &output->names));
+    output->about = (TalusFramesDef){.title = names->title,
+                                     .scene = names->scene,
+                                     .entries = names->entries,
+                                     .entry_count = names->entry_count,
+                                     .exact = asks_for_exact(def)};
+    return TALUS_OK;
+}
+
 /* Opens directory, frames, formats and tables; compares the files first to resume, else removes those of an earlier
  * run. */
 static TalusStatus open_all(TalusOutput *output, const char *path, const TalusOutputDef *def)
 {
-    TALUS_TRY(talus_copy_text(def->title, "title", &output->title));
-    TALUS_TRY(talus_copy_text(def->scene, "title", &output->scene));
-    output->about = (TalusFramesDef){
-        .title = output->title, .scene = output->scene, .exact = asks_for_exact(def)};
+    TALUS_TRY(copy_names(output, def));
     TALUS_TRY(open_dir(output, path));
     TALUS_TRY(def->resume ? compare_with_checkpoint(output, def) : remove_old_run(&output->dir));
     if (def->resume) /* the profile is of the earlier part alone */
@@ -279,7 +292,8 @@ void talus_output_abandon(TalusOutput *output)
     for (int i = 0; i < TABLES; i++)
         talus_growing_close(&output->table[i]);
     talus_snapshot_free(&output->snapshot);
-    TALUS_RELEASE(output->format, output->joint, output->title, output->scene, output->owned);
+    TALUS_RELEASE(output->format, output->joint, output->owned);
+    talus_frames_head_clear(&output->names);
     talus_manifest_clear(&output->files);
     talus_manifest_clear(&output->resumed);
     talus_dir_close(&output->dir);
@@ -504,8 +518,9 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         o->mean, o->p99, o->max, o->kappa, e->kinetic, e->potential, e->elastic, e->kinetic_change,
         e->potential_change, e->elastic_change, e->friction, e->impact, e->stabilisation,
         e->stiffening, e->cohesion, e->gravity_error, e->spin, e->joints, e->driven, e->applied,
-        e->cell, e->projection, e->exchange, e->imbalance, (long long)info->asleep, info->sleep_speed,
-        info->detect_seconds, info->build_seconds, info->solve_seconds, info->integrate_seconds);
+        e->cell, e->projection, e->exchange, e->imbalance, (long long)info->asleep,
+        info->sleep_speed, info->detect_seconds, info->build_seconds, info->solve_seconds,
+        info->integrate_seconds);
 }
 
 /* Writes a name, given by the user, in quotes, as RFC 4180 requires: quotes in it are doubled. Line feeds become
@@ -587,10 +602,10 @@ static TalusStatus write_cell(TalusOutput *output, const TalusStepInfo *info, Ta
                      "%.17g,%lld,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
                      "%.17g,%.17g,%.17g,%.17g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,"
                      "%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.17g,%.17g\n",
-                     info->time, (long long)info->step, length.x, length.y, length.z,
-                     s.period.tilt, s.rate.xx, s.rate.yy, s.rate.zz, s.rate.xy, s.strain[0],
-                     s.strain[1], s.strain[2], s.shear, c->xx, c->yy, c->zz, c->xy, c->xz, c->yz,
-                     k->xx, k->yy, k->zz, k->xy, k->xz, k->yz, s.work, s.total_work);
+                     info->time, (long long)info->step, length.x, length.y, length.z, s.period.tilt,
+                     s.rate.xx, s.rate.yy, s.rate.zz, s.rate.xy, s.strain[0], s.strain[1],
+                     s.strain[2], s.shear, c->xx, c->yy, c->zz, c->xy, c->xz, c->yz, k->xx, k->yy,
+                     k->zz, k->xy, k->xz, k->yz, s.work, s.total_work);
 }
 
 /* Gets the states of all joints; on several ranks from all of them, also if this one has no memory for them. */

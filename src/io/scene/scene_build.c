@@ -7,6 +7,7 @@
 #include "io/scene/scene_copies.h"
 #include "io/scene/scene_drive.h"
 #include "io/scene/scene_emitter.h"
+#include "io/scene/scene_entries.h"
 #include "io/scene/scene_from.h"
 #include "io/scene/scene_servo.h"
 #include "io/scene/scene_start.h"
@@ -838,7 +839,11 @@ static TalusStatus build_world(Builder *b, const TalusScene *scene, const TalusS
                         .pending = b->all.pending,
                         .count = b->all.count,
                         .allow_overlap = choice && choice->allow_overlap};
-    return talus_scene_check_start(&start);
+    TALUS_TRY(talus_scene_check_start(&start));
+    if (!choice || !choice->entries)
+        return TALUS_OK;
+    return talus_comm_agree(b->comm,
+                            talus_scene_list_entries(scene, b->all.created, choice->entries));
 }
 
 TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *choice,

@@ -327,7 +327,8 @@ OBJECT(cell_rate, "cell rate", .shorthand = NULL);
 
 #define STRUCT SceneCellPressure
 static const SceneField cell_pressure_fields[] = {
-    {"x", &positive, AT(x), .help = "Pa, of contacts and motion along x, which the cell reaches and keeps"},
+    {"x", &positive, AT(x),
+     .help = "Pa, of contacts and motion along x, which the cell reaches and keeps"},
     {"y", &positive, AT(y), .help = "the same along y"},
     {"z", &positive, AT(z), .help = "the same along z"},
 };

@@ -463,7 +463,7 @@ export class Engine {
 
   // Brings uniforms in line with camera, clip plane and light.
   #prepare(shadows: boolean): void {
-    const orbit = this.#orbit, middle = centre(this.#bounds), reach = Math.max(this.#reach, 0.6 * diagonal(this.#bounds));
+    const orbit = this.#orbit, middle = centre(this.#bounds), reach = Math.max(this.#reach, 0.6 * diagonal(this.#bounds), this.#walls.reach);
     const away = dot(orbit.back, [orbit.eye[0] - middle[0], orbit.eye[1] - middle[1], orbit.eye[2] - middle[2]]);
     const far = Math.max(away + 1.05 * reach, 0.01 * reach), near = Math.max(away - 1.05 * reach, far / 5000);
     orbit.apply(this.#camera, near, far);

@@ -36,10 +36,10 @@ function cut(polygon: Vec3[], p: Plane): Vec3[] {
   return out;
 }
 
-// The part of planes[which] that bounds what all of them leave free, within the bounds, which are widened a little
-// except downwards. Anticlockwise seen from the free side; empty where nothing is left.
-export function planePolygon(planes: Plane[], which: number, bounds: Box, frame: Frame3): Vec3[] {
-  const { point, normal } = planes[which]!, size = diagonal(bounds);
+// The part of planes[which] that bounds what all of them leave free, within the bounds, which are widened by `margin`, as a
+// rule a little, except downwards. Anticlockwise seen from the free side; empty where nothing is left.
+export function planePolygon(planes: Plane[], which: number, bounds: Box, frame: Frame3, margin = 0.04 * diagonal(bounds)): Vec3[] {
+  const { point, normal } = planes[which]!, size = diagonal(bounds) + margin;
   const middle = centre(bounds), foot = along(middle, normal, dot(normal, sub(point, middle)));
   const u = unit(cross(normal, Math.abs(normal[0]) < 0.9 ? [1, 0, 0] : [0, 1, 0])), v = cross(normal, u);
   const reach = 4 * (size + Math.abs(dot(normal, sub(point, middle))));
@@ -50,8 +50,8 @@ export function planePolygon(planes: Plane[], which: number, bounds: Box, frame:
   for (const axis of [frame.x, frame.y, frame.up]) {
     if (Math.abs(dot(axis, normal)) > 0.99) continue;
     const heights = corners(bounds).map((p) => dot(axis, p)), low = Math.min(...heights), high = Math.max(...heights);
-    polygon = cut(polygon, { point: scale(axis, low - (axis === frame.up ? 0 : 0.04 * size)), normal: axis });
-    polygon = cut(polygon, { point: scale(axis, high + 0.04 * size), normal: scale(axis, -1) });
+    polygon = cut(polygon, { point: scale(axis, low - (axis === frame.up ? 0 : margin)), normal: axis });
+    polygon = cut(polygon, { point: scale(axis, high + margin), normal: scale(axis, -1) });
   }
   return polygon;
 }
