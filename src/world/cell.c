@@ -4,7 +4,8 @@
 
 #include <math.h>
 
-static const double inertial_limit = 0.01; /* of controlled rates */
+/* bounds of controlled rates: an inertial number, and a share of the rate of shear */
+static const double inertial_limit = 0.01, shear_share = 0.2;
 
 /* ---- the def ---- */
 
@@ -191,7 +192,8 @@ static void control_axis(TalusWorld *world, int axis, double before, double h)
         return;
     double rate = axis_rate(&c->now.rate, axis) +
                   h * volume / inertia * (pressure - target + 4.0 * (pressure - before));
-    double limit = inertial_limit * sqrt(target * volume / mass) / (2.0 * world->min_size);
+    double limit = inertial_limit * sqrt(target * volume / mass) / (2.0 * world->min_size) +
+                   shear_share * fabs(c->now.rate.xy);
     set_axis_rate(&c->now.rate, axis, talus_max(-limit, talus_min(limit, rate)));
 }
 

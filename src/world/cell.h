@@ -12,8 +12,8 @@
  * length is chosen. An implicit rate, one more unknown in every product, would do without W; but contacts across all sides would
  * share a third body, which no sweep could colour.
  *
- * |r| is at most 0.01 sqrt(p_0 / rho) / d, an inertial number of 0.01, with rho = M / V and d twice the smallest size: a loose
- * cell is compressed slowly enough for its contacts to follow. */
+ * |r| is at most 0.01 sqrt(p_0 / rho) / d, an inertial number of 0.01, with rho = M / V and d twice the smallest size, plus a fifth
+ * of the rate of shear, by which grains dilate: a loose cell is compressed slowly enough for its contacts to follow. */
 #ifndef TALUS_WORLD_CELL_H
 #define TALUS_WORLD_CELL_H
 

@@ -98,6 +98,8 @@ static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *cho
         value = talus_json_get(s->solver->json, "name");
         break;
     default: /* a number out of range, or a feature that the backend lacks (UNSUPPORTED) */
+        if (s->cell && strcmp(talus_error_record()->key, "cell") == 0)
+            value = s->cell->json;
         chosen = c->backend && status == TALUS_ERR_UNSUPPORTED;
     }
     return chosen ? status : talus_json_error_at(value ? value : s->solver->json, status);

@@ -322,7 +322,7 @@ static const SceneField cell_rate_fields[] = {
     {"xy", &any_real, AT(xy), .preset = "0",
      .help = "1/s, of simple shear: velocity along x over position along y"},
 };
-OBJECT(cell_rate, "cell rate", .shorthand = NULL);
+OBJECT(cell_rate, "cell-rate", .shorthand = NULL);
 #undef STRUCT
 
 #define STRUCT SceneCellPressure
@@ -332,7 +332,7 @@ static const SceneField cell_pressure_fields[] = {
     {"y", &positive, AT(y), .help = "the same along y"},
     {"z", &positive, AT(z), .help = "the same along z"},
 };
-OBJECT(cell_pressure, "cell pressure", .shorthand = NULL);
+OBJECT(cell_pressure, "cell-pressure", .shorthand = NULL);
 #undef STRUCT
 
 #define STRUCT SceneCell
