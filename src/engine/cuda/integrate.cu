@@ -304,6 +304,7 @@ static TalusStatus report_fault(TalusEngine *e, const SolvedStep &m, long long s
 static void fill_ledger(bool driven, bool forces, const double *total, const uint32_t *counts,
                         TalusEngineLedger *ledger)
 {
+    *ledger = {};
     const double *work = total + CONTACT_WORKS, *motion = total + MOTION_SUMS;
     ledger->kinetic = motion[TALUS_BODY_KINETIC_END];
     ledger->potential = motion[TALUS_BODY_POTENTIAL_END];
