@@ -11,7 +11,8 @@ static const double length = 1.0;
 static TalusWorldDef periodic_def(double shift)
 {
     TalusWorldDef def = tight_def(1e-3);
-    def.period = (TalusPeriod){{shift, shift, 0}, {shift + length, shift + length, 0}, {1, 1, 0}};
+    def.period =
+        (TalusPeriod){{shift, shift, 0}, {shift + length, shift + length, 0}, {1, 1, 0}, 0.0};
     return def;
 }
 
@@ -82,7 +83,7 @@ TEST(every_pair_is_found_once)
 {
     for (int axes = 1; axes < 8; axes++) {
         TalusWorldDef def = tight_def(1e-6);
-        def.period = (TalusPeriod){{0, 0, 0}, {1, 1, 1}, {axes & 1, axes >> 1 & 1, axes >> 2}};
+        def.period = (TalusPeriod){{0, 0, 0}, {1, 1, 1}, {axes & 1, axes >> 1 & 1, axes >> 2}, 0.0};
         def.max_iterations = 1;
         TalusWorld *world = make_world(&def, NULL);
         TalusRng rng = talus_rng_from_seed((uint64_t)axes);

@@ -12,7 +12,7 @@ static const double ball = 0.05;
 static TalusWorldDef fast_def(void)
 {
     TalusWorldDef def = tight_def(1e-3);
-    def.period = (TalusPeriod){{0, 0, 0}, {1, 1, 0}, {1, 1, 0}};
+    def.period = (TalusPeriod){{0, 0, 0}, {1, 1, 0}, {1, 1, 0}, 0.0};
     def.gravity = zero;
     def.reference_speed = 0.01;
     return def;

@@ -130,7 +130,7 @@ TEST(arms_cross_periods)
     static Scene s;
     TalusAssembly a;
     make_scene(&s);
-    s.head.period = (TalusPeriod){{0, 0, 0}, {4, 4, 4}, {1, 1, 1}};
+    s.head.period = (TalusPeriod){{0, 0, 0}, {4, 4, 4}, {1, 1, 1}, 0.0};
     s.position[2] = talus_vec3(0.1, 0.2, 0.2);
     s.position[1] = talus_vec3(0.1, 0.2, 3.2);
     s.contact[1].point = talus_vec3(0.1, 0.2, 3.7);
@@ -186,7 +186,7 @@ static TalusWorld *make_world(void)
     TalusVec3 at[27], origin = {0, 0, 0};
     def.threads = 1;
     def.step = 0.01;
-    def.period = (TalusPeriod){{0, 0, 0}, {3, 3, 0}, {1, 1, 0}};
+    def.period = (TalusPeriod){{0, 0, 0}, {3, 3, 0}, {1, 1, 0}, 0.0};
     CHECK_OK(talus_world_create(&def, &world));
     const TalusShapeDef planes = {.kind = TALUS_SHAPE_PLANE};
     const TalusShapeDef spheres = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.45};

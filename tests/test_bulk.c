@@ -288,7 +288,7 @@ TEST(packing_counts_parts_and_images)
     CHECK_NEAR(packing(&g, talus_vec3(0, 0, 0), talus_vec3(1, 1, 1)), ball, 1e-9);
     CHECK_NEAR(packing(&g, talus_vec3(-1, -1, -1), talus_vec3(2, 2, 2)), 8.0 * ball / 27.0, 1e-14);
     g.assembly.body_count = 1;
-    g.assembly.period = (TalusPeriod){{0, 0, 0}, {1, 1, 1}, {1, 1, 1}};
+    g.assembly.period = (TalusPeriod){{0, 0, 0}, {1, 1, 1}, {1, 1, 1}, 0.0};
     CHECK_NEAR(packing(&g, talus_vec3(0, 0, 0), talus_vec3(1, 1, 1)), ball, 1e-9);
     CHECK_NEAR(packing(&g, talus_vec3(-2.5, 0.3, 0), talus_vec3(0.5, 2.3, 1)), ball, 1e-9);
 }

@@ -89,13 +89,13 @@ static void check_space(TalusPeriod period, double side)
 TEST(bodies_that_may_touch_are_asked_for)
 {
     check_space((TalusPeriod){0}, 2.0);
-    check_space((TalusPeriod){{-1.0, 0.0, 0.0}, {1.03, 0.0, 1.9}, {1, 0, 1}}, 2.0);
+    check_space((TalusPeriod){{-1.0, 0.0, 0.0}, {1.03, 0.0, 1.9}, {1, 0, 1}, 0.0}, 2.0);
 }
 
 /* Only cells within the bounds are asked for, along axes that do not repeat. */
 TEST(cells_are_asked_for_within_bounds)
 {
-    const TalusPeriod period = {{0.0, 0.0, 0.0}, {0.0, 2.0, 0.0}, {0, 1, 0}};
+    const TalusPeriod period = {{0.0, 0.0, 0.0}, {0.0, 2.0, 0.0}, {0, 1, 0}, 0.0};
     const TalusReachBox body = {{0.0, 0.0, 0.0}, {0.95, 0.05, 0.05}};
     const TalusReachBox part = {{0.45, 1.0, -1.0}, {0.55, 1.0, 1.0}};
     const TalusReachBox away = {{0.0, 0.0, 0.5}, {1.0, 2.0, 1.0}};
@@ -112,7 +112,7 @@ TEST(cells_are_asked_for_within_bounds)
 
 TEST(boxes_of_many_cells_are_large)
 {
-    const TalusPeriod period = {{0.0, 0.0, 0.0}, {2.0, 2.0, 2.0}, {1, 1, 0}};
+    const TalusPeriod period = {{0.0, 0.0, 0.0}, {2.0, 2.0, 2.0}, {1, 1, 0}, 0.0};
     const TalusCellGrid grid = talus_cell_grid_make(&period, 0.1);
     const TalusReachBox unbounded = {{-INFINITY, -INFINITY, -INFINITY},
                                      {INFINITY, INFINITY, INFINITY}};

@@ -6,7 +6,8 @@ static TalusPeriod cube(double lo, double length, int axes)
 {
     TalusPeriod p = {{lo, lo, lo},
                      {lo + length, lo + length, lo + length},
-                     {axes & 1, axes >> 1 & 1, axes >> 2 & 1}};
+                     {axes & 1, axes >> 1 & 1, axes >> 2 & 1},
+                     0.0};
     return p;
 }
 

@@ -490,7 +490,7 @@ static TalusWorld *make_around(void)
     shake.frequency = 4.0;
     turn.spin = talus_vec3(0.0, 0.0, 3.0);
     turn.velocity = talus_vec3(-0.3, 0.0, 0.0);
-    def.period = (TalusPeriod){{0.1, -0.1, 0}, {1.5, 1.2, 0}, {1, 1, 0}};
+    def.period = (TalusPeriod){{0.1, -0.1, 0}, {1.5, 1.2, 0}, {1, 1, 0}, 0.0};
     def.gravity = talus_vec3(2.0, 1.0, -9.0);
     TalusWorld *world = make_world(&def);
     add_bodies(world);

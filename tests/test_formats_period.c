@@ -25,7 +25,7 @@ static TalusWorld *make_world(bool periodic)
     def.threads = 1;
     def.step = 1.0 / 128.0;
     if (periodic)
-        def.period = (TalusPeriod){{lo, 0, 0}, {hi, 1, 0}, {1, 1, 0}};
+        def.period = (TalusPeriod){{lo, 0, 0}, {hi, 1, 0}, {1, 1, 0}, 0.0};
     CHECK_OK(talus_world_create(&def, &world));
     CHECK_OK(talus_world_add_shape(world, &plane, &floor.shape));
     CHECK_OK(talus_world_add_shape(world, &sphere, &balls.shape));

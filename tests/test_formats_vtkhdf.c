@@ -87,7 +87,7 @@ static void add_periodic(TalusFormatWriter *writer, const TalusWorld *world)
     TalusSnapshot snapshot = {0};
     TalusHeadStore head = {0};
     CHECK_OK(talus_frames_head_of_world(world, NULL, NULL, &head));
-    head.head.period = (TalusPeriod){{-1.5, 0, 0}, {2.5, 0, 7}, {1, 0, 1}};
+    head.head.period = (TalusPeriod){{-1.5, 0, 0}, {2.5, 0, 7}, {1, 0, 1}, 0.0};
     CHECK_OK(talus_snapshot_take(&snapshot, world, talus_format_fields(writer)));
     CHECK_OK(talus_format_add_frame(writer, &head.head, &snapshot));
     talus_frames_head_clear(&head);

@@ -147,7 +147,7 @@ TEST(totals_are_exact_over_a_period)
 {
     static Sample s;
     make_random(&s);
-    s.assembly.period = (TalusPeriod){{-1, -1, -1}, {1, 1, 1}, {1, 1, 1}};
+    s.assembly.period = (TalusPeriod){{-1, -1, -1}, {1, 1, 1}, {1, 1, 1}, 0.0};
     const TalusGridDef cells = {{-1, -1, -1}, {1, 1, 1}, {5, 7, 9}, 0.4};
     const TalusGridDef smooth = {{-1, -1, -1}, {1, 1, 1}, {1, 3, 4}, 2.7};
     check_totals(&s, &cells);
@@ -185,7 +185,7 @@ TEST(divergence_of_stress_is_force)
     check_balance(&s, &wide);
     check_balance(&s, &narrow);
     check_balance(&s, &inside);
-    s.assembly.period = (TalusPeriod){{-1, -1, -1}, {1, 1, 1}, {1, 0, 1}};
+    s.assembly.period = (TalusPeriod){{-1, -1, -1}, {1, 1, 1}, {1, 0, 1}, 0.0};
     check_balance(&s, &inside);
     check_balance(&s, &wide);
 }
@@ -276,7 +276,7 @@ TEST(two_touching_spheres)
 static void make_lattice(Sample *s, double d, double weight)
 {
     connect_sample(s, BODIES, BODIES);
-    s->assembly.period = (TalusPeriod){{0, 0, 0}, {d, d, 0}, {1, 1, 0}};
+    s->assembly.period = (TalusPeriod){{0, 0, 0}, {d, d, 0}, {1, 1, 0}, 0.0};
     for (int i = 0; i < BODIES; i++) {
         s->position[i] = talus_vec3(0.5 * d, 0.5 * d, (i + 0.5) * d);
         s->mass[i] = 1.0;

@@ -19,7 +19,7 @@ static void check_batch(TalusShapeDef shape, TalusBodyBatch batch)
 {
     TalusWorldDef def = quick_def(1);
     TalusMaterialDef material = talus_material_def_default();
-    def.period = (TalusPeriod){{-2.0, 0.0, 0.0}, {2.0, 0.0, 0.0}, {1, 0, 0}};
+    def.period = (TalusPeriod){{-2.0, 0.0, 0.0}, {2.0, 0.0, 0.0}, {1, 0, 0}, 0.0};
     material.density = 3.0;
     TalusWorld *there = make_world(&def), *delayed = make_world(&def);
     CHECK_OK(talus_world_add_shape(there, &shape, &batch.shape));
