@@ -3,7 +3,6 @@
 #include "io/scene/scene_field.h"
 
 #include "io/run/field_probes.h"
-#include "io/scene/scene_copies.h"
 
 #include <string.h>
 
@@ -47,7 +46,7 @@ TalusStatus talus_scene_check_field_probe(const TalusScene *scene, const ScenePr
     if (!p->region)
         return talus_json_fail(json, 0,
                                "is measured in a box; expected `region` in place of `body`");
-    if (talus_scene_copy_count(scene) > 1)
+    if (scene->copies && scene->copies->count > 1)
         return talus_json_fail(json, 0,
                                "is not measured in copies of a scene; expected no `copies`");
     TALUS_TRY(talus_json_error_at(json, make_probe(p, &probe)));
