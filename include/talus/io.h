@@ -5,12 +5,24 @@
 #include <talus/base.h>
 #include <talus/fclib.h>
 #include <talus/frames.h>
+#include <talus/measure.h>
 #include <talus/problem.h>
 #include <talus/world.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Continuum fields in the cells of a box, or bulk figures of the bodies in it, measured as a run goes on: DIR/fields-NAME.csv has
+ * the columns and, to the last bit, the numbers of talus measure. */
+typedef struct TalusFieldProbe {
+    const char *name; /* letters, digits, - and _ */
+    TalusQuantity quantity[TALUS_QUANTITIES];
+    int quantity_count; /* 0: bulk figures */
+    TalusGridDef grid;  /* of bulk figures lo and hi alone; cells must be 1 or more */
+    double every;       /* s: a row where a step reaches a multiple; 0: after each step */
+    int tag;            /* the bodies that flow; TALUS_ANY_TAG: all that are not fixed */
+} TalusFieldProbe;
 
 /* ---- scenes: JSON with comments, see docs/reference/scenes.md and scenes/schema.json ---- */
 typedef struct TalusScene TalusScene;
@@ -54,6 +66,9 @@ TalusStatus talus_scene_build(const TalusScene *scene, const TalusSceneChoice *c
 const char *talus_scene_title(const TalusScene *scene);
 double talus_scene_until(const TalusScene *scene); /* seconds to simulate */
 double talus_scene_every(const TalusScene *scene); /* seconds between frames */
+/* Probes of fields of the scene, for TalusOutputDef; 0 <= index < count; the scene owns the name. */
+int talus_scene_field_probe_count(const TalusScene *scene);
+TalusFieldProbe talus_scene_field_probe(const TalusScene *scene, int index);
 int64_t talus_scene_seed(const TalusScene *scene); /* its key `seed`; 0: none */
 int talus_scene_param_count(const TalusScene *scene);
 const char *talus_scene_param_name(const TalusScene *scene, int index);
@@ -79,6 +94,8 @@ typedef struct TalusOutputDef {
     bool resume; /* continue in the directory; rows and frames after `time` are dropped */
     double time;
     bool accept_changes; /* resume although files were changed, see below */
+    const TalusFieldProbe *fields;
+    int field_count;
 } TalusOutputDef;
 
 /* Creates the directory, removes an earlier run's files from it, or resumes. The directory stays open: files are
@@ -94,7 +111,7 @@ TalusStatus talus_output_open(const char *dir, const TalusOutputDef *def, TalusO
  * ranks.csv which rank owns which bodies, if that has changed. */
 TalusStatus talus_output_frame(TalusOutput *output, const TalusWorld *world);
 /* Appends the rows of a step to steps.csv and, for each probe, plane or sink, and joint, to probes.csv, flows.csv and
- * joints.csv. */
+ * joints.csv; and to the tables of probes of fields. */
 TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
                               const TalusStepInfo *info);
 /* Fails with TALUS_ERR_IO if another program removed, renamed or replaced the directory, frames.talus or a table. */

@@ -149,6 +149,7 @@ static int start_from_run(Session *s, const char *dir)
     snprintf(s->advise.scene, sizeof s->advise.scene, "%s", known ? settings.scene : dir);
     if (known)
         s->advise.set = settings.set;
+    free(settings.fields.item);
     s->until = INFINITY; /* the trials may go on past the end of the run */
     return status == TALUS_OK ? CLI_OK : cli_fail_library();
 }

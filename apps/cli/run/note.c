@@ -53,6 +53,8 @@ char *run_note_format(const RunSettings *s, const RunTally *t)
     put_text(out, "frames", s->frames);
     for (int i = 0; i < s->set.count; i++)
         put_text(out, "set", s->set.item[i]);
+    for (int i = 0; i < s->fields.count; i++)
+        put_text(out, "field", s->fields.item[i]);
     fprintf(out, "seed %lld\n", (long long)s->seed);
     fprintf(out, "threads %d\nuntil %.17g\nevery %.17g\n", s->threads, s->until, s->every);
     fprintf(out, "iterations %lld\nmissed %lld\nfallbacks %lld\nresidual_max %.17g\n",
@@ -83,10 +85,12 @@ static bool parse_text(const char *key, char *value, RunSettings *s)
             *rows[i].field = unescape_in_place(value);
             return true;
         }
-    if (strcmp(key, "set") != 0)
-        return false;
-    cli_list_add(&s->set, unescape_in_place(value));
-    return true;
+    CliList *list = strcmp(key, "set") == 0     ? &s->set
+                    : strcmp(key, "field") == 0 ? &s->fields
+                                                : NULL;
+    if (list)
+        cli_list_add(list, unescape_in_place(value));
+    return list != NULL;
 }
 
 /* Stores the value of a setting or total that is a number; ignores unknown keys. */
@@ -127,7 +131,8 @@ static void parse_number(const char *key, const char *value, RunSettings *s, Run
 
 bool run_note_parse(char *note, RunSettings *settings, RunTally *tally)
 {
-    *settings = (RunSettings){.set.item = settings->set.item}; /* the array is reused */
+    *settings = (RunSettings){.set.item = settings->set.item, /* the arrays are reused */
+                              .fields.item = settings->fields.item};
     memset(tally, 0, sizeof *tally);
     char *rest;
     char *line = strtok_r(note, "\n", &rest);

@@ -147,6 +147,7 @@ static int open_output(Session *session, bool resume)
 {
     Run *run = &session->run;
     FrameKinds kinds;
+    RunFields fields;
     char scene[256];
     if (!frame_kinds_split(run->settings.frames, &kinds))
         return cli_fail("%s: its checkpoint names too many kinds of frames", run->dir);
@@ -160,8 +161,12 @@ static int open_output(Session *session, bool resume)
                           .resume = resume,
                           .time = talus_world_time(run->world),
                           .accept_changes = session->options.accept_changed_files};
+    TalusStatus status = run_fields_parse(&run->settings.fields, &fields);
+    def.fields = fields.probe;
+    def.field_count = fields.count;
     /* run.json is rewritten after talus_output_open, so that a failed resume leaves the state of the earlier run. */
-    TalusStatus status = talus_output_open(run->dir, &def, &session->output);
+    TALUS_THEN(status, talus_output_open(run->dir, &def, &session->output));
+    run_fields_free(&fields);
     if (status == TALUS_OK || !resume)
         control_begin(&session->control, run);
     if (status == TALUS_OK && !resume)
@@ -243,7 +248,7 @@ static TalusStatus build_scene(Session *session)
                       .threads = o->threads > 0 ? o->threads : 0,
                       .until = isnan(o->until) ? talus_scene_until(session->scene) : o->until,
                       .every = isnan(o->every) ? talus_scene_every(session->scene) : o->every};
-    return TALUS_OK;
+    return run_fields_of_scene(session->scene, &run->settings.fields);
 }
 
 /* Builds the scene on all ranks and, unless --no-out, opens the output. */
@@ -277,6 +282,7 @@ static TalusStatus find_threads(const Session *session, int *threads)
         (void)run_note_parse(note, &settings, &tally); /* read_checkpoint says what is wrong */
     *threads = settings.threads;
     free(settings.set.item);
+    free(settings.fields.item);
     talus_free(note);
     return TALUS_OK;
 }
@@ -698,8 +704,12 @@ static void close_session(Session *session)
     talus_scene_destroy(session->scene);
     talus_scene_entries_free(&session->entries);
     talus_free(session->note);
+    CliList *fields = &session->run.settings.fields;
     if (session->options.resume) /* else the list is that of the command line */
         free(session->run.settings.set.item);
+    for (int i = 0; !session->options.resume && i < fields->count; i++)
+        free((char *)fields->item[i]); /* else they are in the note */
+    free(fields->item);
 }
 
 /* What one rank does. */

@@ -22,6 +22,7 @@ typedef struct RunSettings {
     const char *backend; /* NULL: read from a checkpoint that lacks this field */
     const char *frames;  /* additional kinds of frames, "vtp,csv"; NULL: none */
     CliList set;         /* assignments NAME=VALUE of --set, that of --seed among them */
+    CliList fields;      /* probes of fields as lines of text (io/run/field_probes.h) */
     int64_t seed;        /* of the scene as it was read */
     int threads; /* of --threads; 0: not given or 0, so that a resumed run takes one per processor */
     double until, every; /* simulated seconds: end of the run; time between frames */
@@ -163,9 +164,24 @@ bool run_line_due(const Run *run, const TalusStepInfo *info);
 /* Returns settings and totals as text, stored in a checkpoint as its note; release with free(). NULL: out of memory. */
 char *run_note_format(const RunSettings *settings, const RunTally *tally);
 /* Parses a note; modifies its text, and the settings point into it. *settings must be zeros or from an earlier call,
- * whose array settings->set.item is used again. Returns false if the text is not such a note; both structs are then
- * undefined, except settings->set.item. */
+ * whose arrays settings->set.item and settings->fields.item are used again. Returns false if the text is not such a note; both
+ * structs are then undefined, except these arrays. */
 bool run_note_parse(char *note, RunSettings *settings, RunTally *tally);
+
+/* ---- fields.c: probes of fields ---- */
+
+/* Probes as the output takes them; `line` has their names. */
+typedef struct RunFields {
+    TalusFieldProbe *probe;
+    char **line;
+    int count;
+} RunFields;
+
+/* Sets *fields to lines of text, each of which the caller frees. */
+TalusStatus run_fields_of_scene(const TalusScene *scene, CliList *fields);
+/* Reads the lines; free with run_fields_free, also after a failure. */
+TalusStatus run_fields_parse(const CliList *fields, RunFields *out);
+void run_fields_free(RunFields *fields);
 
 /* ---- kinds of frames, as named in --frames and in a note ---- */
 enum { FRAME_KINDS_MAX = 16 };

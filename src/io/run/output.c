@@ -10,6 +10,7 @@
 #include "io/frames/frames.h"
 #include "io/run/checkpoint.h"
 #include "io/run/compare.h"
+#include "io/run/field_probes.h"
 #include "io/text/csv.h"
 #include "io/text/text.h"
 #include "world/state.h"
@@ -79,10 +80,11 @@ struct TalusOutput {
     TalusFramesWriter *frames;  /* writer of frames.talus, for the viewer */
     TalusFormatWriter **format; /* one per format */
     int format_count;
-    unsigned fields;         /* TalusSnapshotField bits that any of the formats needs */
-    TalusJointState *joint;  /* states of all joints, work space of the table joints.csv */
-    TalusSnapshot snapshot;  /* of the last frame; memory is reused */
-    TalusOwnedBlocks *owned; /* [owned_count]: what the last rows of ranks.csv say */
+    TalusFieldProbes *probes; /* of fields; NULL: none */
+    unsigned fields;          /* TalusSnapshotField bits that any of the formats needs */
+    TalusJointState *joint;   /* states of all joints, work space of the table joints.csv */
+    TalusSnapshot snapshot;   /* of the last frame; memory is reused */
+    TalusOwnedBlocks *owned;  /* [owned_count]: what the last rows of ranks.csv say */
     int64_t owned_count;
 };
 
@@ -107,6 +109,7 @@ static TalusStatus remove_old_run(TalusDir *dir)
 {
     for (int i = 0; i < OWN_NAMES; i++)
         TALUS_TRY(talus_dir_remove_file(dir, own_names[i]));
+    TALUS_TRY(talus_field_probes_remove(dir));
     return talus_format_remove_all(dir);
 }
 
@@ -244,6 +247,8 @@ static TalusStatus open_all(TalusOutput *output, const char *path, const TalusOu
         TALUS_TRY(talus_dir_remove_file(&output->dir, "profile.html"));
     TALUS_TRY(open_frames_file(output, def));
     TALUS_TRY(open_formats(output, def));
+    TALUS_TRY(talus_field_probes_open(&output->dir, def->fields, def->field_count, def->resume,
+                                      def->time, &output->probes));
     return open_tables(output, def->resume, def->time);
 }
 
@@ -289,6 +294,7 @@ void talus_output_abandon(TalusOutput *output)
         return;
     talus_frames_abandon(output->frames);
     (void)close_formats(output);
+    talus_field_probes_close(output->probes);
     for (int i = 0; i < TABLES; i++)
         talus_growing_close(&output->table[i]);
     talus_snapshot_free(&output->snapshot);
@@ -322,6 +328,7 @@ static TalusStatus sync_files(TalusOutput *output)
     for (int i = 0; i < output->format_count; i++)
         TALUS_TRY(talus_format_sync(output->format[i]));
     TALUS_TRY(talus_frames_sync(output->frames));
+    TALUS_TRY(talus_field_probes_sync(output->probes));
     for (int i = 0; i < TABLES; i++)
         TALUS_TRY(talus_growing_sync(&output->table[i]));
     return talus_dir_sync(&output->dir); /* which has the names of the files */
@@ -331,6 +338,7 @@ TalusStatus talus_output_check(const TalusOutput *output)
 {
     TALUS_TRY(talus_dir_check(&output->dir));
     TALUS_TRY(talus_frames_check(output->frames));
+    TALUS_TRY(talus_field_probes_verify(output->probes));
     for (int i = 0; i < TABLES; i++)
         TALUS_TRY(talus_growing_check(&output->table[i]));
     return TALUS_OK;
@@ -620,13 +628,39 @@ static TalusStatus get_joints(TalusOutput *output, const TalusWorld *world, int 
     return status;
 }
 
-TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
-                              const TalusStepInfo *info)
+/* Measures the snapshot for the probes of fields that are due. */
+static TalusStatus write_fields(TalusOutput *output, const TalusWorld *world)
 {
-    int joints;
-    const TalusStatus status = get_joints(output, world, &joints);
-    if (!output || status != TALUS_OK)
-        return status;
+    TalusHeadStore head = {0};
+    TalusStatus status = talus_frames_head_of_world(world, &output->about, NULL, &head);
+    TALUS_THEN(status,
+               talus_field_probes_add(output->probes, &head.head, &output->snapshot, world->pool));
+    talus_frames_head_clear(&head);
+    return status;
+}
+
+/* Appends to the tables of fields what is due. All ranks take part in the snapshot, and rank 0 alone knows of the probes. */
+static TalusStatus measure_fields(TalusOutput *output, const TalusWorld *world,
+                                  const TalusStepInfo *info)
+{
+    TalusComm *comm = world->ranks.comm;
+    TalusSnapshot none = {0};
+    const bool due = output && talus_field_probes_due(output->probes, info->time);
+    double fields = due ? talus_field_probes_fields(output->probes) : 0;
+    if (comm)
+        fields = talus_comm_share(comm, fields);
+    if (!(fields >= 0.0)) /* NaN: a rank has failed */
+        return talus_comm_agree(comm, TALUS_OK);
+    if (fields == 0.0)
+        return TALUS_OK;
+    TALUS_TRY(talus_snapshot_take(output ? &output->snapshot : &none, world, (unsigned)fields));
+    return output ? write_fields(output, world) : TALUS_OK;
+}
+
+/* Writes the rows of steps.csv, probes.csv and joints.csv. */
+static TalusStatus write_rows(TalusOutput *output, const TalusWorld *world,
+                              const TalusStepInfo *info, int joints)
+{
     TALUS_TRY(write_step(output, info));
     for (int i = 0; i < talus_world_probe_count(world); i++)
         if (talus_world_probe_kind(world, i) != TALUS_PROBE_PLANE)
@@ -637,4 +671,15 @@ TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
     if (talus_world_cell_deforms(world))
         TALUS_TRY(write_cell(output, info, talus_world_cell(world)));
     return TALUS_OK;
+}
+
+TalusStatus talus_output_step(TalusOutput *output, const TalusWorld *world,
+                              const TalusStepInfo *info)
+{
+    int joints;
+    TalusStatus status = get_joints(output, world, &joints);
+    if (output)
+        TALUS_THEN(status, write_rows(output, world, info, joints));
+    const TalusStatus measured = measure_fields(output, world, info);
+    return status == TALUS_OK ? measured : status;
 }

@@ -301,6 +301,9 @@ typedef struct SceneProbe {
     const char *name, *body;
     SceneBox *region;
     ScenePlane *plane;
+    SceneList field; /* items: names; empty: a probe of forces. The rest is for fields */
+    double grid[3], width, every;
+    int64_t tag; /* if `json` has the key */
 } SceneProbe;
 
 /* Copies of the scene in one world. */

@@ -8,6 +8,7 @@
 #include "io/scene/scene_drive.h"
 #include "io/scene/scene_emitter.h"
 #include "io/scene/scene_entries.h"
+#include "io/scene/scene_field.h"
 #include "io/scene/scene_from.h"
 #include "io/scene/scene_servo.h"
 #include "io/scene/scene_start.h"
@@ -811,7 +812,8 @@ static TalusStatus add_copy(Builder *b, const TalusScene *scene)
         TALUS_TRY(talus_scene_add_emitter(&emitters, (const SceneEmitter *)s->emitters.items + i,
                                           b->world));
     for (int i = 0; i < s->probes.count; i++)
-        TALUS_TRY(add_probe(b, suffix, (const SceneProbe *)s->probes.items + i));
+        if (!talus_scene_measures((const SceneProbe *)s->probes.items + i))
+            TALUS_TRY(add_probe(b, suffix, (const SceneProbe *)s->probes.items + i));
     return TALUS_OK;
 }
 

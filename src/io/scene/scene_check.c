@@ -1,5 +1,6 @@
 /* io/scene/scene_check.c - checks of a scene that the table of keys cannot express; friction models and groups. */
 #include "io/scene/scene.h"
+#include "io/scene/scene_field.h"
 #include "io/scene/scene_servo.h"
 
 #include "geometry/traits.h"
@@ -482,6 +483,7 @@ static TalusStatus check_probes(const TalusScene *scene)
 {
     const SceneProbe *probes = (const SceneProbe *)scene->probes.items;
     for (int i = 0; i < scene->probes.count; i++) {
+        TALUS_TRY(talus_scene_check_field_probe(scene, &probes[i]));
         if (probes[i].region)
             TALUS_TRY(
                 check_box(probes[i].region->json, probes[i].region->lo, probes[i].region->hi));

@@ -507,13 +507,27 @@ OBJECT(plane, "plane", .shorthand = NULL);
 #undef STRUCT
 
 #define STRUCT SceneProbe
+static const SceneType probe_cells = {
+    .kind = SCENE_REALS, .length = 3, .min = 1, .max = 1e6, .whole = true};
 static const SceneField probe_fields[] = {
     {"name", &text, AT(name), .required = true,
-     .help = "its name in probes.csv or, of a plane, flows.csv"},
+     .help = "its name in probes.csv, of a plane flows.csv, of fields fields-NAME.csv"},
     {"body", &text, AT(body), .one_of = "target", .help = "name of an entry with one body"},
     {"region", &box, AT(region), .one_of = "target", .help = "bodies whose centres lie in the box"},
     {"plane", &plane, AT(plane), .one_of = "target",
      .help = "number and mass of the free bodies whose centres cross it"},
+    {"field", &names, AT(field),
+     .help =
+         "measures these fields in the region, in place of forces: names as for talus measure, or [\"bulk\"]"},
+    {"grid", &probe_cells, AT(grid), .preset = "[1, 1, 1]",
+     .help = "of fields: numbers of cells of the region"},
+    {"width", &positive, AT(width),
+     .help = "of fields: half width of the kernel, m; needed, except for bulk"},
+    {"every", &not_negative, AT(every), .preset = "0",
+     .help = "of fields: s between rows; 0: a row after each step"},
+    {"tag", &integer, AT(tag),
+     .help =
+         "of fields: bodies of this tag flow, all others are boundary; default all that are not fixed"},
 };
 OBJECT(probe, "probe", .shorthand = NULL);
 #undef STRUCT
