@@ -64,7 +64,7 @@ const HOWS: Record<Container, string> = { shown: "show", ghost: "ghost", hidden:
 function rulesOf(given: URLSearchParams): Rule[] {
   return CONTAINERS.flatMap((how) => (given.get(HOWS[how]) ?? "").split(";").flatMap((text): Rule[] => {
     const match = /^(entry|tag|material):(.+)$/s.exec(text);
-    return match ? [{ by: match[1] as Rule["by"], key: match[2]!, how }] : [];
+    return match ? [{ by: match[1] as Rule["by"], key: match[2]!.replace(/%(25|3B)/g, decodeURIComponent), how }] : [];
   }));
 }
 
@@ -117,10 +117,10 @@ export function writeAddress({ state, time, camera, body }: Address, defaults: S
   if (state.clip) put("clip", `${state.clip.axis}${short(state.clip.at)}${state.clip.flip ? "-" : ""}`);
   for (const how of CONTAINERS) {
     const rules = state.rules.filter((r) => r.how === how);
-    if (rules.length > 0) put(HOWS[how], rules.map((r) => `${r.by}:${r.key}`).join(";"));
+    if (rules.length > 0) put(HOWS[how], rules.map((r) => `${r.by}:${r.key.replace(/[%;]/g, encodeURIComponent)}`).join(";"));
   }
   if (state.speed !== defaults.speed) put("speed", state.speed === EVERY_FRAME ? "frames" : String(state.speed));
   if (body) put("body", String(body));
   if (camera) put("camera", camera.map(short).join(","));
-  return parts.map(([name, value]) => `${name}=${encodeURIComponent(value).replaceAll("%2C", ",")}`).join("&");
+  return parts.map(([name, value]) => `${name}=${encodeURIComponent(value).replace(/%(2C|3A|3B)/g, decodeURIComponent)}`).join("&");
 }
