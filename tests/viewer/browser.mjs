@@ -10,6 +10,7 @@ import { BODIES, FRAMES, SPHERES, writePages } from "./samples.mjs";
 import { check, equal, launch, open, pixels, report } from "./support.mjs";
 
 const [, , executablePath, exported, exportedBodies, exportedFrames] = process.argv;
+const chosen = process.env.TALUS_PART; // one part alone, while writing it
 const url = (path) => pathToFileURL(resolve(path)).href;
 const root = (p) => p.evaluate(() => ({ ...document.documentElement.dataset }));
 const talus = (p, what) => p.evaluate(`talus.${what}`);
@@ -117,6 +118,53 @@ async function body(browser) {
   await p.keyboard.press("Escape");
   equal("let go", [await talus(p, "selected"), await p.locator(".body").isVisible()], [0, false]);
   equal("body: console, exceptions, requests", view.heard, []);
+  await view.close();
+}
+
+// Hiding by entry, the histogram, the ruler and the angle, the scale bar.
+async function tools(browser) {
+  const view = await open(browser), { p } = view;
+  await visit(view, "pages/heap.html", "#t=2&colour=entry&hide=tag:1");
+  equal("entries by name", await p.locator(".legend li").allTextContents(), ["grains", "<b>late</b>"]);
+  const left = (await talus(p, "drawn")).spheres;
+  check("a tag is hidden", left > 100 && left < 160, left);
+  const row = p.locator(".member", { hasText: "grains" });
+  equal("the panel lists entries", await p.locator(".member .name").allTextContents(), ["floor", "drum", "grains", "<b>late</b>"]);
+  await row.locator("select").selectOption("hidden");
+  equal("an entry is hidden", [(await talus(p, "drawn")).spheres, (await talus(p, "state")).rules.length], [left - left, 2]);
+  await row.locator("select").selectOption("ghost");
+  check("an entry is a ghost", (await talus(p, "drawn")).ghosts > 150);
+  await p.waitForFunction(() => location.hash.includes("ghost=entry:grains"));
+  await p.evaluate(() => talus.set({ rules: [], colour: "radius" }));
+  const spread = await talus(p, "spread");
+  equal("a histogram of radii", [spread.bodies, spread.counts.filter((n) => n > 0)], [BODIES - 2, [SPHERES, 2]]);
+  await p.getByLabel("histogram").uncheck();
+  equal("without it", [await talus(p, "spread"), await p.locator(".histogram").isVisible()], [null, false]);
+  const gauge = await p.locator(".gauge").getAttribute("aria-label");
+  check("a scale bar", /^Scale bar: [125]0* ?(0\.\d+ )?m/.test(gauge) || /^Scale bar: 0\.[125] m/.test(gauge), gauge);
+
+  // The ruler, by pointer; the angle, by keys. From above, where bodies lie over the floor.
+  const dd = (name) => p.locator(".measure dt", { hasText: name }).locator("+ dd").textContent();
+  await p.keyboard.press("m");
+  equal("the ruler", [(await talus(p, "state")).tool, await p.locator(".measure h2").textContent()], ["ruler", "Ruler"]);
+  const box = await p.locator("canvas").first().boundingBox(), at = (x, y) => p.mouse.click(box.x + x * box.width, box.y + y * box.height);
+  await at(0.5, 0.55);
+  await at(0.5, 0.65);
+  const { marks } = await talus(p, "measured"), [a, b] = marks.map((m) => m.place), distance = Math.hypot(...a.map((v, k) => v - b[k]));
+  check("the ruler measures", Math.abs(parseFloat(await dd("distance")) - distance) < 1e-3 * distance && distance > 0.05, [await dd("distance"), distance]);
+  check("its slope", (await dd("slope")).endsWith("°"));
+  equal("no body was picked", [await talus(p, "selected"), await p.locator(".marks circle.ink").count(), await p.locator(".marks line.ink").count()], [0, 2, 1]);
+  await p.evaluate(() => talus.set({ tool: "angle" }));
+  equal("another tool begins anew", (await talus(p, "measured")).marks.length, 0);
+  await at(0.5, 0.55);
+  await p.keyboard.press("Enter");
+  await at(0.5, 0.7);
+  check("an angle", /^\d+\.\d\d°$/.test(await dd("angle")), await dd("angle"));
+  await at(0.01, 0.01);
+  check("nothing to measure", (await p.locator(".measure .note").textContent()).includes("nothing"));
+  await p.keyboard.press("Escape");
+  equal("Escape ends it", [(await talus(p, "state")).tool, await p.locator(".measure").isVisible()], ["off", false]);
+  equal("tools: console, exceptions, requests", view.heard, []);
   await view.close();
 }
 
@@ -306,7 +354,7 @@ async function written(browser) {
 const browser = await launch(executablePath);
 try {
   writePages("pages");
-  for (const part of [picture, body, keys, address, plots, files, odd]) await part(browser);
+  for (const part of [picture, body, tools, keys, address, plots, files, odd]) if (!chosen || part.name === chosen) await part(browser);
   if (exported) await written(browser);
 } finally {
   await browser.close();

@@ -86,6 +86,12 @@ function numberSteps(bodies, before) {
   });
 }
 
+// Which body of a chain, "a" or "b", is large beside the other and moves; null: neither.
+export function largeOf(bodies, { a, b }) {
+  if (bodies[b].fixed) return null;
+  return bodies[a].radius > 3 * bodies[b].radius ? "a" : bodies[b].radius > 3 * bodies[a].radius ? "b" : null;
+}
+
 // The last: what the payload says of contacts and of its part, or of how many parts there are.
 export function framePayload(head, frame, before, deflated = true, version = 3, { contacts = frame.contacts, part = 0 } = {}) {
   const { bodies, chains = [] } = frame, lean = head.detail === "lean";
@@ -93,7 +99,7 @@ export function framePayload(head, frame, before, deflated = true, version = 3, 
   const was = (b) => old.get(b.id), fresh = before ? bodies.filter((b) => !was(b)) : bodies;
   const turned = bodies.filter((b) => head.shapes[b.shape].kind !== "sphere"), way = before ? 2 : 0;
   const ints = (name, components, values, prediction = 0, from = null) => integers(name, components, values, prediction, from, deflated);
-  const walls = chains.filter((c) => bodies[c.b].fixed);
+  const walls = chains.filter((c) => bodies[c.b].fixed), ends = version < 3 ? [] : chains.filter((c) => largeOf(bodies, c) !== null);
   const arrays = [
     ...(version < 3 ? [ints(1, 1, bodies.map((b) => b.index), 1), ints(2, 1, bodies.map((b) => b.generation), 1)] : [ints(24, 2, numberSteps(bodies, before))]),
     ints(3, 3, bodies.flatMap((b) => b.at), way, bodies.flatMap((b) => was(b)?.at ?? [0, 0, 0])),
@@ -104,6 +110,7 @@ export function framePayload(head, frame, before, deflated = true, version = 3, 
     !lean && ints(14, 1, bodies.map((b) => b.touching)),
     ...(chains.length > 0 ? [ints(15, 1, chains.map((c) => c.a), 1), ints(16, 1, chains.map((c) => c.b - c.a)), halves(17, 1, chains.map((c) => c.force), deflated)] : []),
     walls.length > 0 && ints(18, 3, walls.flatMap((c) => c.point)),
+    ends.length > 0 && ints(25, 3, ends.flatMap((c) => c.point)),
     rawArray({ name: 99, type: 1, components: 1, width: 1, words: [1, 2, 3] }), // a name from the future
   ].filter(Boolean);
   return Buffer.concat([countsOf(bodies.length, contacts, arrays.length, part), ...arrays]);
@@ -154,7 +161,7 @@ export function mixed(count, seed = 1) {
     return q.map((v) => Math.round((32767 * v) / n));
   };
   const body = (index, generation) => ({
-    id: ++created, index, generation, at: [0, 0, 0].map(() => whole(20000) - 5000), velocity: [0, 0, 0].map(() => bf16(rand() * 8 - 4)), turn: turn(), radius: Math.fround(0.05 + 0.1 * rand()),
+    id: ++created, index, generation, at: [0, 0, 0].map(() => whole(20000) - 5000), velocity: [0, 0, 0].map(() => bf16(rand() * 8 - 4)), turn: turn(), radius: Math.fround((index % 7 === 5 ? 5 : 1) * (0.05 + 0.1 * rand())),
     shape: index === 0 ? 4 : [0, 0, 2, 3][whole(4)], material: whole(2), tag: whole(1000) - 500, fixed: index === 0 || index % 50 === 7 ? 1 : 0, layer: whole(256), force: bf16(rand() * 1e4), touching: whole(13),
   });
   let bodies = Array.from({ length: 200 }, (_, k) => body(2 * k, 1));

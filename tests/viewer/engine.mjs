@@ -15,14 +15,14 @@ const WIDTH = 360, HEIGHT = 270;
 const helpers = `
   const figure = ${figure};
   const shapes = [{ kind: "sphere" }, { kind: "plane" }, { kind: "box", half: [0.3, 0.2, 0.4] }, { kind: "cylinder", radius: 0.25, half_height: 0.4 }, { kind: "revolve", profile: [[0, 0], [2, 0], [2, 3]] }].map((s) => figure(s));
-  const head = { title: "", scene: "", gravity: [0, 0, -9.81], step: 0.01, radius: 0.3, quantum: 2 ** -9, origin: [0, 0, 0], detail: "full", shapes, materials: Array.from({ length: 7 }, () => ({ name: "", friction: 0, density: 1 })) };
+  const head = { title: "", scene: "", gravity: [0, 0, -9.81], step: 0.01, radius: 0.3, quantum: 2 ** -9, origin: [0, 0, 0], detail: "full", shapes, materials: Array.from({ length: 7 }, () => ({ name: "", friction: 0, density: 1 })), entries: [{ name: "first", first: 1, last: 1 }, { name: "others", first: 2, last: Infinity }] };
   // { at, radius, shape, material, fixed, turn, speed }
   function frameOf(bodies, { chains = [], head: h = head, time = 0 } = {}) {
     const n = bodies.length, of = (array, get, k = 1) => { bodies.forEach((b, i) => array.set([get(b, i)].flat(), k * i)); return array; };
     return {
       head: h, time, step: 0, count: n, contacts: 0, id: of(new Float64Array(n), (b, i) => 10 * i + 1), position: of(new Float32Array(3 * n), (b) => b.at, 3),
       orientation: of(new Float32Array(4 * n), (b) => b.turn ?? [1, 0, 0, 0], 4), velocity: of(new Float32Array(3 * n), (b) => [b.speed ?? 0, 0, 0], 3), speed: of(new Float32Array(n), (b) => b.speed ?? 0), force: new Float32Array(n),
-      touching: new Uint8Array(n), radius: of(new Float32Array(n), (b) => b.radius ?? 0.3), shape: of(new Uint16Array(n), (b) => b.shape ?? 0), material: of(new Uint16Array(n), (b) => b.material ?? 0), tag: new Int32Array(n),
+      touching: new Uint8Array(n), radius: of(new Float32Array(n), (b) => b.radius ?? 0.3), shape: of(new Uint16Array(n), (b) => b.shape ?? 0), material: of(new Uint16Array(n), (b) => b.material ?? 0), tag: of(new Int32Array(n), (b) => b.tag ?? 0),
       fixed: of(new Uint8Array(n), (b) => (b.fixed ? 1 : 0)), layer: new Uint8Array(n),
       chains: { count: chains.length, from: Float32Array.from(chains.flatMap((c) => c.from)), to: Float32Array.from(chains.flatMap((c) => c.to)), force: Float32Array.from(chains.map((c) => c.force)) },
     };
@@ -59,6 +59,7 @@ const helpers = `
     if (!window.engine) anew("plain");
     engine.setClip(null);
     engine.setContainer("ghost");
+    engine.setRules([]);
     engine.setChains(false, 1);
     engine.setTheme(false);
     engine.select(0);
@@ -262,6 +263,44 @@ async function shadows(p) {
   check("a shadow fades out", seen.at(-1) < 6 && seen.every((v, k) => k === 0 || (v <= seen[k - 1] + 3 && seen[k - 1] - v < 12)), seen);
 }
 
+// Bodies that are hidden or ghosts, by entry, tag and material: what is seen of them, and what a click finds.
+async function rules(p) {
+  const seen = await p.evaluate(async () => {
+    start();
+    const list = [{ at: [-1, 0, 0], material: 0 }, { at: [0, 0, 0], material: 1, tag: 7 }, { at: [1, 0, 0], material: 2, shape: 2 }, { at: [0, 1.5, 0], material: 3 }, { at: [0, 0, -0.5], shape: 1, fixed: true, radius: 0, tag: 9 }];
+    engine.setColour("material", null);
+    engine.forget();
+    engine.show(frameOf(list));
+    engine.view("front");
+    const ground = talusTest.rgb(talusTest.LIGHT.background), far = (a, b) => Math.hypot(...a.map((v, k) => v - b[k]));
+    const look = async () => {
+      const picture = await pixels();
+      return list.slice(0, 3).map((b) => { const xy = project(b.at), c = picture.at(...xy); return [Math.round(far(c, ground)), engine.pick(...xy)?.row ?? null]; });
+    };
+    const plain = await look();
+    engine.setRules([{ by: "entry", key: "first", how: "hidden" }, { by: "tag", key: "7", how: "hidden" }]);
+    const hidden = await look(), spheres = engine.stats.spheres;
+    engine.setRules([{ by: "entry", key: "first", how: "ghost" }, { by: "material", key: "2", how: "ghost" }]);
+    const names = frameOf(list, { head: { ...head, materials: head.materials.map((m, k) => ({ ...m, name: String(k) })) } });
+    engine.show(names);
+    const ghosts = await look(), count = engine.stats.ghosts;
+    engine.setRules([{ by: "tag", key: "9", how: "shown" }]);
+    const floor = hex((await pixels()).at(...project([-0.5, -0.3, -0.5]))), picked = engine.pickPlace(...project([0.5, 0.5, -0.5]));
+    engine.setRules([]);
+    engine.view("home");
+    const place = engine.pickPlace(...project([0.5, 0.5, -0.5])), at = engine.project([0.5, 0.5, -0.5]), expected = project([0.5, 0.5, -0.5]);
+    engine.forget();
+    return { plain, hidden, spheres, ghosts, count, floor, picked, place, off: Math.hypot(at[0] - expected[0], at[1] - expected[1]) };
+  });
+  equal("rules: all picked", seen.plain.map(([, row]) => row), [0, 1, 2]);
+  equal("rules: hidden is not picked; what stands behind is", [seen.hidden.map(([, row]) => row), seen.spheres], [[null, 3, 2], 1]);
+  check("rules: hidden is not seen", seen.hidden[0][0] < 20, seen.hidden);
+  equal("rules: ghosts are not picked", [seen.ghosts.map(([, row]) => row), seen.count], [[null, 1, null], 3]);
+  check("rules: ghosts are half seen", [0, 2].every((k) => seen.ghosts[k][0] > 0.1 * seen.plain[k][0] && seen.ghosts[k][0] < 0.5 * seen.plain[k][0]), [seen.plain, seen.ghosts]);
+  check("rules: a place on a ghosted plane", seen.place?.id === 41 && Math.abs(seen.place.place[2] + 0.5) < 1e-5 && Math.abs(seen.place.place[0] - 0.5) < 1e-3, seen.place);
+  check("rules: where a place is in the picture", seen.off < 0.01, seen.off);
+}
+
 async function chainsAndMarks(p) {
   const seen = await p.evaluate(async () => {
     start();
@@ -271,7 +310,7 @@ async function chainsAndMarks(p) {
     engine.view("front");
     const ground = (c) => hex(c) === talusTest.LIGHT.background, before = await pixels(), middle = project([0, 0, 0]);
     engine.setChains(true, 1);
-    const all = engine.stats.chains, after = await pixels();
+    const all = engine.stats.chains, after = await pixels(), scale = engine.chainScale;
     engine.setChains(true, 1.5);
     const strong = engine.stats.chains;
     engine.setChains(false, 1);
@@ -284,9 +323,10 @@ async function chainsAndMarks(p) {
     const plain = (await pixels()).count((c) => Math.max(...c) < 60);
     engine.select(21);
     const box = (await pixels()).count((c) => Math.max(...c) < 60) - plain;
-    return { between: [ground(before.at(...middle)), ground(after.at(...middle))], all, strong, off: engine.stats.chains, unmarked, marked, elder, box };
+    return { between: [ground(before.at(...middle)), ground(after.at(...middle))], all, strong, off: engine.stats.chains, unmarked, marked, elder, box, scale, none: engine.chainScale };
   });
   equal("a chain is drawn between its ends", seen.between, [true, false]);
+  equal("the scale of chains", [seen.scale, seen.none], [{ high: 10, least: 5 }, null]);
   equal("chains by threshold", [seen.all, seen.strong, seen.off], [3, 1, 0]);
   check("the selected sphere has a ring", seen.unmarked < 20 && seen.marked > 80, [seen.unmarked, seen.marked]);
   check("a body that is not there has no mark", seen.elder < 20, seen.elder);
@@ -430,7 +470,7 @@ async function fullQuality(p) {
 }
 
 const browser = await launch(process.argv[2] ?? "/usr/bin/chromium"), page = await open(browser);
-for (const [name, act] of Object.entries({ bodies, forms, scales, clips, containers, shadows, chainsAndMarks, cameras, changes, fullQuality, rest })) {
+for (const [name, act] of Object.entries({ bodies, forms, scales, clips, containers, shadows, rules, chainsAndMarks, cameras, changes, fullQuality, rest })) {
   if (process.argv[3] && process.argv[3] !== name) continue;
   await act(page);
   equal(`${name}: console and exceptions`, heard.splice(0).filter((m) => !/CONTEXT_LOST|context (lost|restored)/i.test(m)), []);

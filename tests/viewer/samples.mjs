@@ -111,6 +111,7 @@ function heap({ spheres, frames, detail = "full", title = "Heap" }) {
     producer: "sample", title, scene: "heap", gravity: [0, 0, -9.81], step: 0.01, radius, quantum: 2 ** -11, origin: [-drum, -drum, 0], detail,
     shapes: [{ kind: "sphere" }, { kind: "plane" }, { kind: "revolve", profile: [[0, 0], [drum, 0], [drum, 3 * drum]] }, { kind: "box", half: [0.2, 0.15, 0.1] }, { kind: "cylinder", radius: 0.12, half_height: 0.2 }],
     materials: [{ name: "glass", friction: 0.3, density: 2500 }, { name: "steel", friction: 0.5, density: 7800 }],
+    entries: [{ name: "floor", first: 1, last: 1 }, { name: "drum", first: 2, last: 2 }, { name: "grains", first: 3, last: spheres + 2 }, { name: "<b>late</b>", first: spheres + 3 }],
   };
   const places = Array.from({ length: spheres + 2 }, (_, i) => {
     const angle = 2 * Math.PI * rand(), r = (drum - 0.25) * Math.sqrt(rand()), height = (2.6 * drum * (i + 0.5)) / spheres + 0.2;

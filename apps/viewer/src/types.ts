@@ -21,6 +21,9 @@ export interface Surface {
 
 export interface Shape { kind: string; drawn: Drawn; levels: Surface[] } // levels of detail, coarse to fine
 
+// Bodies of one entry of the scene: numbers first to last, Infinity for all that come later. By ascending numbers.
+export interface Entry { name: string; first: number; last: number }
+
 export interface Material { name: string; friction: number; density: number }
 
 export interface Head {
@@ -34,6 +37,7 @@ export interface Head {
   detail: "full" | "lean";
   shapes: Shape[];
   materials: Material[];
+  entries: Entry[];
 }
 
 export interface FrameInfo { offset: number; size: number; time: number; step: number; key: boolean; bodies: number }
@@ -89,8 +93,10 @@ export interface Source {
   control(action: "pause" | "run" | "stop"): Promise<void>;
 }
 
-export type ColourBy = "speed" | "force" | "touching" | "id" | "layer" | "material" | "tag" | "rank";
+export type ColourBy = "speed" | "force" | "touching" | "id" | "layer" | "material" | "tag" | "rank" | "entry" | "radius";
 export type Container = "shown" | "ghost" | "hidden";
+// Bodies of an entry (by its name), tag (as a number) or material (by its name) that are seen in another way than others.
+export interface Rule { by: "entry" | "tag" | "material"; key: string; how: Container }
 export type Axis = "x" | "y" | "z";
 export type ViewName = "home" | "front" | "side" | "top";
 

@@ -4,7 +4,7 @@ import { viewOf } from "./file";
 
 export const enum Name {
   index = 1, generation, position, velocity, speed, orientation, radius, shape, material, tag, fixed, layer, force, touching,
-  chain_a, chain_b, chain_force, chain_point, point, normal, triangle, edge, piece, number,
+  chain_a, chain_b, chain_force, chain_point, point, normal, triangle, edge, piece, number, chain_end,
 }
 const enum Type { integer = 1, bf16, f32 }
 
@@ -15,6 +15,7 @@ const FORMS: ([name: string, type: Type, components: number] | undefined)[] = [u
   ["fixed", Type.integer, 1], ["layer", Type.integer, 1], ["force", Type.bf16, 1], ["touching", Type.integer, 1], ["chain_a", Type.integer, 1],
   ["chain_b", Type.integer, 1], ["chain_force", Type.bf16, 1], ["chain_point", Type.integer, 3], ["point", Type.f32, 3], ["normal", Type.integer, 3],
   ["triangle", Type.integer, 3], ["edge", Type.integer, 2], ["piece", Type.integer, 1], ["number", Type.integer, 2],
+  ["chain_end", Type.integer, 3],
 ];
 const labelOf = (name: number): string => `array ${FORMS[name]?.[0] ?? name}`;
 

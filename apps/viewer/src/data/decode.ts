@@ -160,28 +160,38 @@ function scaled(grid: Int32Array, quantum: number): Float32Array {
   return out;
 }
 
-async function readChains(arrays: Arrays, head: Head, position: Float32Array, fixed: Uint8Array): Promise<Chains | null> {
+const LARGE = 3; // times the radius of the other: a chain ends at the contact point of such a body, not at its centre
+
+// Which of the two moving bodies of a chain is large beside the other: 0 or 1; -1: neither.
+const largeEnd = (a: number, b: number): number => (a > LARGE * b ? 0 : b > LARGE * a ? 1 : -1);
+
+async function readChains(arrays: Arrays, head: Head, position: Float32Array, { fixed, radius }: Kept): Promise<Chains | null> {
   if (head.detail === "lean") return null;
   const n = arrays.tuples(Name.chain_a), bodies = arrays.bodies;
   const a = await arrays.integers(Name.chain_a, n), b = await arrays.integers(Name.chain_b, n), force = await arrays.floats(Name.chain_force, n);
   const chains: Chains = { count: n, from: new Float32Array(3 * n), to: new Float32Array(3 * n), force: force ?? new Float32Array(0) };
   if (n === 0) return chains;
   if (!a || !b || !force) throw new Error("frame with chain_a and without chain_b or chain_force");
-  let walls = 0;
+  let walls = 0, large = 0;
   for (let k = 0; k < n; k++) {
     const second = a[k]! + b[k]!;
     if (a[k]! < 0 || a[k]! >= bodies || second < 0 || second >= bodies) throw new Error(`chain ${k}: rows ${a[k]} and ${second}; the frame has ${bodies} bodies`);
     if (fixed[second]) walls++;
+    else if (largeEnd(radius[a[k]!]!, radius[second]!) >= 0) large++;
   }
   const point = await arrays.integers(Name.chain_point, walls);
   if (walls > 0 && !point) throw new Error("frame with chains to fixed bodies and without chain_point");
-  for (let k = 0, wall = 0; k < n; k++) {
-    const i = 3 * a[k]!, j = 3 * (a[k]! + b[k]!), toWall = fixed[a[k]! + b[k]!] !== 0;
+  const end = await arrays.integers(Name.chain_end, arrays.tuples(Name.chain_end) === 0 ? 0 : large); // older files have none
+  for (let k = 0, wall = 0, next = 0; k < n; k++) {
+    const second = a[k]! + b[k]!, i = 3 * a[k]!, j = 3 * second, toWall = fixed[second] !== 0;
+    const which = !toWall && end ? largeEnd(radius[a[k]!]!, radius[second]!) : -1, small = which === 0 ? j : i;
     for (let c = 0; c < 3; c++) {
-      chains.from[3 * k + c] = position[i + c]!;
-      chains.to[3 * k + c] = toWall ? position[i + c]! + point![3 * wall + c]! * head.quantum : position[j + c]!;
+      const met = toWall ? position[i + c]! + point![3 * wall + c]! * head.quantum : which >= 0 ? position[small + c]! + end![3 * next + c]! * head.quantum : 0;
+      chains.from[3 * k + c] = which === 0 ? met : position[i + c]!;
+      chains.to[3 * k + c] = toWall || which === 1 ? met : position[j + c]!;
     }
     if (toWall) wall++;
+    if (which >= 0) next++;
   }
   return chains;
 }
@@ -225,7 +235,7 @@ export async function decodeFrame(bytes: Uint8Array, head: Head, before: Decoded
     touching: touching && new Uint8Array(touching),
     ...kept,
     rank: null,
-    chains: await readChains(arrays, head, position, kept.fixed),
+    chains: await readChains(arrays, head, position, kept),
   };
   const decoded: Decoded = { frame, grid, turns, bytes: 0 };
   decoded.bytes = ownBytes(decoded, before);

@@ -1,7 +1,7 @@
 // The head of frames (docs/reference/frames.md): what holds for all of them, and how their shapes look. Nothing here trusts a number
 // before it has been checked against the bytes that are really there.
 
-import type { Drawn, Head, Material, Shape, Surface, Vec3 } from "../types";
+import type { Drawn, Entry, Head, Material, Shape, Surface, Vec3 } from "../types";
 import { Arrays, Name } from "./arrays";
 import { sections } from "./sections";
 
@@ -93,6 +93,11 @@ function materialOf(value: unknown, where: string): Material {
   return { name: String(m["name"] ?? ""), friction: number(m["friction"] ?? 0, `${where}.friction`), density: number(m["density"] ?? 0, `${where}.density`) };
 }
 
+function entryOf(value: unknown, where: string): Entry {
+  const e = fields(value, where), first = number(e["first"], `${where}.first`, true);
+  return { name: String(e["name"] ?? ""), first, last: e["last"] === undefined ? Infinity : number(e["last"], `${where}.last`, true) };
+}
+
 // The JSON, up to the first zero byte; the arrays of the figures begin at the next multiple of 8.
 export async function parseHead(payload: Uint8Array): Promise<Head> {
   const zero = payload.indexOf(0), end = zero < 0 ? payload.length : zero;
@@ -114,5 +119,6 @@ export async function parseHead(payload: Uint8Array): Promise<Head> {
     detail: h["detail"] === "lean" ? "lean" : "full",
     shapes: await surfacesOf(figures, payload, Math.min(payload.length, (Math.floor(end / 8) + 1) * 8)),
     materials: list(h["materials"], "materials").map((m, k) => materialOf(m, `materials[${k}]`)),
+    entries: list(h["entries"] ?? [], "entries").map((e, k) => entryOf(e, `entries[${k}]`)).sort((a, b) => a.first - b.first),
   };
 }

@@ -1,11 +1,12 @@
 // One number per body to colour by, and the scale that turns it into a colour.
 
 import type { ColourBy, Frame, Scale } from "../types";
+import { entriesOf } from "./styles";
 import { IDS, rgb, sequentialAt, type Theme } from "./palette";
 
 export const FIXED = -1; // the value of bodies that are not coloured: no value shown is negative
 
-export const isCategory = (by: ColourBy): boolean => by === "id" || by === "material" || by === "tag" || by === "rank";
+export const isCategory = (by: ColourBy): boolean => by === "id" || by === "material" || by === "tag" || by === "rank" || by === "entry";
 
 // The k-th smallest of values[0..n), which are put into another order.
 export function select(values: Float32Array, n: number, k: number): number {
@@ -52,6 +53,10 @@ export function scaleOf(frame: Frame, by: ColourBy): Scale | null {
     high = nice(Math.max(percentile99(frame.speed, frame.fixed), 0.25 * Math.sqrt(g * 2 * frame.head.radius))) || 1;
   } else if (by === "force") {
     high = nice(percentile99(frame.force, frame.fixed)) || 1;
+  } else if (by === "radius") {
+    high = 0;
+    for (let i = 0; i < frame.count; i++) if (!frame.fixed[i] && frame.radius[i]! > high) high = frame.radius[i]!;
+    high = nice(high) || 1;
   } else if (by === "touching") {
     high = 12;
   } else {
@@ -66,12 +71,18 @@ export function colourValues(frame: Frame, by: ColourBy, out: Float32Array): voi
     case "speed": out.set(frame.speed); break;
     case "force": out.set(frame.force); break;
     case "layer": out.set(frame.layer); break;
+    case "radius": out.set(frame.radius); break;
     case "touching": if (frame.touching) out.set(frame.touching); else out.fill(0, 0, n); break;
     case "id":
       for (let i = 0; i < n; i++) out[i] = (Math.imul(frame.id[i]!, 2654435761) + 1640572038) >>> 27;
       break;
     case "material": for (let i = 0; i < n; i++) out[i] = frame.material[i]! % 7; break;
     case "rank": for (let i = 0; i < n; i++) out[i] = frame.rank && frame.rank[i]! >= 0 ? frame.rank[i]! % 7 : FIXED; break;
+    case "entry": {
+      const of = entriesOf(frame);
+      for (let i = 0; i < n; i++) out[i] = of[i]! >= 0 ? of[i]! % 7 : FIXED;
+      break;
+    }
     case "tag": for (let i = 0; i < n; i++) out[i] = ((frame.tag[i]! % 7) + 7) % 7; break;
   }
   for (let i = 0; i < n; i++) if (frame.fixed[i]) out[i] = FIXED;

@@ -2,7 +2,7 @@
 // moves, better ones once it rests.
 
 import { Color, LinearFilter, NearestFilter, LinearSRGBColorSpace, PerspectiveCamera, Scene, Vector4, WebGLRenderer } from "three";
-import type { Clip, ColourBy, Container, Frame, Head, Scale, Vec3, ViewName } from "../types";
+import type { Clip, ColourBy, Container, Frame, Head, Rule, Scale, Vec3, ViewName } from "../types";
 import { boundsOf, farthest, positionOf, rowOf, turnOf } from "./bounds";
 import { Controls, Orbit } from "./camera";
 import { colourMap, colourValues, isCategory, scaleOf } from "./colour";
@@ -15,8 +15,9 @@ import { Pipeline } from "./pipeline";
 import { planeInView, Shadow } from "./shadow";
 import { Solids, type ShapeRows } from "./solids";
 import { Spheres } from "./spheres";
+import { Style, stylesOf } from "./styles";
 import { isGround } from "./surfaces";
-import { add, centre, diagonal, direction, dot, frameAbout, inverse, joined, moved, rotate, scale, sub, type Box } from "./vector";
+import { add, along, centre, diagonal, direction, dot, frameAbout, inverse, joined, moved, rotate, scale, sub, type Box } from "./vector";
 import { isVessel, outlineOf, Walls } from "./walls";
 
 export type Quality = "full" | "plain";
@@ -37,12 +38,23 @@ function qualityOf(renderer: WebGLRenderer): Quality {
   return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name) ? "plain" : "full";
 }
 
-// Of `solids` each shape has rows of its own; the ground is among them, though it is fixed.
-interface Rows { spheres: Int32Array; solids: ShapeRows[]; walls: Int32Array }
+// Of `solids` each shape has rows of its own; the ground is among them, though it is fixed. Ghosts are half transparent,
+// walls that are `ghostWalls` a veil. allWalls: hidden ones too.
+interface Rows {
+  spheres: Int32Array; solids: ShapeRows[]; ghostSpheres: Int32Array; ghostSolids: ShapeRows[];
+  walls: Int32Array; ghostWalls: Int32Array; allWalls: Int32Array;
+}
 
 const enum Group { sphere, wall, first } // and from `first` on one for each shape
 
-function sortRows(frame: Frame, up: Vec3): Rows {
+// How a body is seen whose style is `auto` as a rule. Of a ghosted container spheres and ground are not ghosts.
+function seenAs(style: Style, fixed: boolean, wall: boolean, container: Container): Style {
+  if (style !== Style.auto) return style;
+  if ((!fixed && !wall) || container === "shown") return Style.shown;
+  return container === "hidden" ? Style.hidden : wall ? Style.ghost : Style.shown;
+}
+
+function sortRows(frame: Frame, up: Vec3, styles: Uint8Array | null, container: Container): Rows {
   const shapes = frame.head.shapes;
   const groups = shapes.map((s, k): number => (s.drawn === "sphere" ? Group.sphere : s.drawn === "solid" ? Group.first + k : Group.wall));
   const known = new Map<number, boolean>(); // of a shape, whether it is the ground: as its first body stands
@@ -51,17 +63,32 @@ function sortRows(frame: Frame, up: Vec3): Rows {
     if (!known.has(k)) known.set(k, isGround(shapes[k]!, rotate(inverse(turnOf(frame, i)), up)));
     return known.get(k)!;
   };
-  const of = new Uint32Array(frame.count), counts = new Array<number>(Group.first + shapes.length).fill(0);
+  const of = new Uint32Array(frame.count), seen = new Uint8Array(frame.count);
   for (let i = 0; i < frame.count; i++) {
-    const k = frame.shape[i]!, group = groups[k]!;
-    of[i] = group === Group.wall || (group !== Group.sphere && frame.fixed[i]) ? (frame.fixed[i] && isGroundAt(i) ? Group.first + k : Group.wall) : group;
-    counts[of[i]!]!++;
+    const k = frame.shape[i]!, group = groups[k]!, fixed = frame.fixed[i] !== 0;
+    of[i] = group === Group.wall || (group !== Group.sphere && fixed) ? (fixed && isGroundAt(i) ? Group.first + k : Group.wall) : group;
+    seen[i] = seenAs(styles?.[i] ?? Style.auto, fixed, of[i] === Group.wall, container);
   }
-  const rows = counts.map((n) => new Int32Array(n)), at = counts.map(() => 0);
-  for (let i = 0; i < frame.count; i++) rows[of[i]!]![at[of[i]!]!++] = i;
-  const solids = shapes.map((shape, k): ShapeRows => ({ shape, rows: rows[Group.first + k]!, fixed: groups[k] === Group.wall })).filter((o) => o.rows.length > 0);
-  return { spheres: rows[Group.sphere]!, solids, walls: rows[Group.wall]! };
+  const solidsOf = (rows: Int32Array[]): ShapeRows[] =>
+    shapes.map((shape, k): ShapeRows => ({ shape, rows: rows[Group.first + k]!, fixed: groups[k] === Group.wall })).filter((o) => o.rows.length > 0);
+  const shown = dealt(of, seen, Style.shown, Group.first + shapes.length), ghost = dealt(of, seen, Style.ghost, Group.first + shapes.length);
+  return {
+    spheres: shown[Group.sphere]!, solids: solidsOf(shown), ghostSpheres: ghost[Group.sphere]!, ghostSolids: solidsOf(ghost),
+    walls: shown[Group.wall]!, ghostWalls: ghost[Group.wall]!, allWalls: Int32Array.from(of.keys()).filter((i) => of[i] === Group.wall),
+  };
 }
+
+// The rows of each group that are seen in this way.
+function dealt(group: Uint32Array, seen: Uint8Array, style: Style, groups: number): Int32Array[] {
+  const counts = new Array<number>(groups).fill(0);
+  for (let i = 0; i < group.length; i++) if (seen[i] === style) counts[group[i]!]!++;
+  const rows = counts.map((n) => new Int32Array(n)), at = counts.map(() => 0);
+  for (let i = 0; i < group.length; i++) if (seen[i] === style) rows[group[i]!]![at[group[i]!]!++] = i;
+  return rows;
+}
+
+// Each eighth of 0 to 1 once in eight pictures of an average: a pixel of a ghost is then left out in just six of them.
+const thinOf = (sample: number): number => ((3 * sample) % 8) / 8 + (sample >= 8 ? 1 / 16 : 0);
 
 // Knows nothing of time, sliders or files.
 export class Engine {
@@ -76,7 +103,10 @@ export class Engine {
   #orbit = new Orbit();
   #spheres: Spheres;
   #solids: Solids;
+  #ghostSpheres: Spheres;
+  #ghostSolids: Solids;
   #walls: Walls;
+  #ghostWalls: Walls;
   #chainLines: ChainLines;
   #ring: Ring;
   #outlines: Lines[]; // of the selected body: seen through everything, and where nothing hides it
@@ -96,9 +126,12 @@ export class Engine {
   #wantedScale: Scale | null = null;
   #chains = { on: false, threshold: 1 };
   #clip: Clip | null = null;
+  #container: Container = "ghost";
+  #rules: readonly Rule[] = [];
   #dark = false;
   #selected = 0;
   #listeners: (() => void)[] = [];
+  #drawn: (() => void)[] = [];
 
   #asked = 0;     // the animation frame that was asked for
   #changed = true; // since the last picture
@@ -127,13 +160,17 @@ export class Engine {
     this.#spheres = new Spheres(this.#shared, this.#shadow.clip, this.#renderer.extensions.has(EARLY_DEPTH));
     if (full) this.#spheres.setSmooth();
     this.#solids = new Solids(this.#shared, this.#shadow.clip);
-    this.#walls = new Walls(this.#shared);
+    this.#ghostSpheres = new Spheres(this.#shared, this.#shadow.clip, this.#renderer.extensions.has(EARLY_DEPTH), true);
+    this.#ghostSolids = new Solids(this.#shared, this.#shadow.clip, true);
+    this.#walls = new Walls(this.#shared, false);
+    this.#ghostWalls = new Walls(this.#shared, true);
     this.#chainLines = new ChainLines(this.#shared);
     this.#ring = new Ring(this.#shared);
     this.#outlines = [new Lines(this.#shared, 2.5, true), new Lines(this.#shared, 2.5, false)];
     this.#outlines.forEach((o) => (o.mesh.renderOrder = 9));
     this.#scene.add(
-      this.#spheres.mesh, this.#solids.meshes, ...this.#walls.meshes, this.#walls.lines.mesh, this.#chainLines.mesh, this.#ring.mesh,
+      this.#spheres.mesh, this.#solids.meshes, this.#ghostSpheres.mesh, this.#ghostSolids.meshes,
+      ...[this.#walls, this.#ghostWalls].flatMap((w) => [...w.meshes, w.lines.mesh]), this.#chainLines.mesh, this.#ring.mesh,
       ...this.#outlines.map((o) => o.mesh),
     );
     this.#shadow.scene.add(this.#spheres.shadow, this.#solids.shadows);
@@ -161,9 +198,11 @@ export class Engine {
   }
 
   // What the GPU was really given; `settled`: the picture on the screen will not get better by itself.
-  get stats(): { bodies: number; spheres: number; meshes: number; chains: number; frameMs: number; settled: boolean } {
+  get stats(): { bodies: number; spheres: number; meshes: number; ghosts: number; chains: number; frameMs: number; settled: boolean } {
     return {
-      bodies: this.#frame?.count ?? 0, spheres: this.#spheres.count, meshes: this.#solids.count + (this.#rows?.walls.length ?? 0),
+      bodies: this.#frame?.count ?? 0, spheres: this.#spheres.count + this.#ghostSpheres.count,
+      meshes: this.#solids.count + this.#ghostSolids.count + (this.#rows ? this.#rows.walls.length + this.#rows.ghostWalls.length : 0),
+      ghosts: this.#ghostSpheres.count + this.#ghostSolids.count + (this.#rows?.ghostWalls.length ?? 0),
       chains: this.#chainLines.count, frameMs: this.#frameMs, settled: !this.#changed && this.#rested,
     };
   }
@@ -172,25 +211,35 @@ export class Engine {
 
   show(frame: Frame): void {
     const first = this.#frame === null, newHead = this.#frame?.head !== frame.head;
-    const regrouped = newHead || this.#frame?.shape !== frame.shape || this.#frame?.fixed !== frame.fixed;
+    const regrouped = newHead || this.#frame?.shape !== frame.shape || this.#frame?.fixed !== frame.fixed || this.#rules.length > 0;
     if (newHead) this.#moveOrigin(frame.head);
     this.#frame = frame;
-    if (regrouped || !this.#rows) this.#rows = sortRows(frame, this.#orbit.axes.up);
+    if (regrouped || !this.#rows) this.#sort(frame);
     const opening = first || (!this.#touched && (this.#fresh || !this.#alive));
     this.#alive = frame.fixed.includes(0);
     if (opening || this.#fresh) this.#setBounds(this.#room);
     this.#fresh = false;
-    const { spheres, solids } = this.#rows;
     this.#reach = farthest(frame, centre(this.#bounds));
-    this.#spheres.show(frame, spheres);
-    this.#solids.show(frame, solids);
-    this.#showWalls();
+    this.#showBodies();
     this.#recolour();
     this.#showChains();
     this.#showSelected();
     this.#shadow.stale();
     if (opening) this.#aim(VIEWS.home, true);
     this.draw();
+  }
+
+  #sort(frame: Frame): void {
+    this.#rows = sortRows(frame, this.#orbit.axes.up, stylesOf(frame, this.#rules), this.#container);
+  }
+
+  #showBodies(): void {
+    const frame = this.#frame!, { spheres, solids, ghostSpheres, ghostSolids } = this.#rows!;
+    this.#spheres.show(frame, spheres);
+    this.#solids.show(frame, solids);
+    this.#ghostSpheres.show(frame, ghostSpheres);
+    this.#ghostSolids.show(frame, ghostSolids);
+    this.#showWalls();
   }
 
   // A box of the scene that views shall hold beside the frame shown.
@@ -227,7 +276,10 @@ export class Engine {
   }
 
   #showWalls(): void {
-    if (this.#frame && this.#rows) this.#walls.show(this.#frame, this.#rows.walls, this.#bounds, this.#orbit.axes);
+    if (!this.#frame || !this.#rows) return;
+    const { walls, ghostWalls, allWalls } = this.#rows;
+    this.#walls.show(this.#frame, walls, allWalls, this.#bounds, this.#orbit.axes);
+    this.#ghostWalls.show(this.#frame, ghostWalls, allWalls, this.#bounds, this.#orbit.axes);
   }
 
   #setBounds(box: Box): void {
@@ -250,8 +302,7 @@ export class Engine {
     if (!frame) return;
     if (this.#values.length < frame.count) this.#values = new Float32Array(Math.ceil(1.25 * frame.count));
     colourValues(frame, this.#by, this.#values);
-    this.#spheres.colour(this.#values);
-    this.#solids.colour(this.#values);
+    for (const drawn of [this.#spheres, this.#solids, this.#ghostSpheres, this.#ghostSolids]) drawn.colour(this.#values);
     this.scale = isCategory(this.#by) ? null : this.#wantedScale ?? scaleOf(frame, this.#by);
     this.#setMap();
   }
@@ -274,6 +325,11 @@ export class Engine {
     this.draw();
   }
 
+  // The strongest chain force of the scale of chains, N, and the weakest that is drawn; null: no chains are drawn.
+  get chainScale(): { high: number; least: number } | null {
+    return this.#chainLines.scale;
+  }
+
   #showChains(): void {
     const chains = this.#frame?.chains, on = this.#chains.on && !!chains;
     if (on) this.#chainLines.show(chains, this.#chains.threshold, this.#frame!.head.radius);
@@ -282,7 +338,7 @@ export class Engine {
   }
 
   setClip(clip: Clip | null): void {
-    if ((clip === null) !== (this.#clip === null)) this.#solids.setCut(clip !== null);
+    if ((clip === null) !== (this.#clip === null)) for (const drawn of [this.#solids, this.#ghostSolids]) drawn.setCut(clip !== null);
     this.#clip = clip;
     this.draw();
   }
@@ -299,8 +355,21 @@ export class Engine {
   }
 
   setContainer(how: Container): void {
-    this.#walls.how = how;
-    this.#solids.hide(how === "hidden");
+    if (how !== this.#container) this.#reseen(() => (this.#container = how));
+  }
+
+  // How bodies are seen that are not seen as others are.
+  setRules(rules: readonly Rule[]): void {
+    if (JSON.stringify(rules) !== JSON.stringify(this.#rules)) this.#reseen(() => (this.#rules = rules));
+  }
+
+  // Changes what decides how bodies are seen, and shows them so.
+  #reseen(change: () => void): void {
+    change();
+    if (!this.#frame) return;
+    this.#sort(this.#frame);
+    this.#showBodies();
+    this.#recolour();
     this.#shadow.stale();
     this.#showSelected();
     this.draw();
@@ -319,9 +388,11 @@ export class Engine {
     this.#renderer.setClearColor(new Color().setRGB(...screen(theme.background)), 1);
     this.#shared.uBackground.value.set(...linear(theme.background));
     this.#shared.uFixed.value.set(...linear(theme.fixed));
-    this.#walls.ghost.set(...screen(theme.ghost));
-    this.#walls.opacity.set(theme.face, theme.edge);
-    this.#walls.lines.ink.set(...screen(theme.ghost), theme.line);
+    for (const walls of [this.#walls, this.#ghostWalls]) {
+      walls.ghost.set(...screen(theme.ghost));
+      walls.opacity.set(theme.face, theme.edge);
+      walls.lines.ink.set(...screen(theme.ghost), theme.line);
+    }
     this.#shared.uVeil.value.set(...linear(theme.veil), this.#shared.uVeil.value.w);
     this.#ring.ink.set(...screen(theme.ink));
     this.#ring.paper.set(...screen(theme.background));
@@ -341,9 +412,14 @@ export class Engine {
     this.#ring.hide();
     for (const o of this.#outlines) o.show([]);
     const frame = this.#frame, row = frame ? rowOf(frame, this.#selected) : -1;
-    if (!frame || row < 0 || (frame.fixed[row] && this.#walls.how === "hidden")) return;
+    if (!frame || row < 0 || !this.#isSeen(row)) return;
     if (frame.head.shapes[frame.shape[row]!]!.drawn === "sphere") this.#ring.show(...positionOf(frame, row), frame.radius[row]!);
     else for (const o of this.#outlines) o.show(outlineOf(frame, row, this.#bounds, this.#orbit.axes));
+  }
+
+  #isSeen(row: number): boolean {
+    const frame = this.#frame!, style: Style = stylesOf(frame, this.#rules)?.[row] ?? Style.auto;
+    return seenAs(style, frame.fixed[row] !== 0, this.#rows!.allWalls.includes(row), this.#container) !== Style.hidden;
   }
 
   /* ---- camera ---- */
@@ -355,6 +431,11 @@ export class Engine {
 
   onViewChange(listener: () => void): void {
     this.#listeners.push(listener);
+  }
+
+  // Before every picture: for what stands over it.
+  onPicture(listener: () => void): void {
+    this.#drawn.push(listener);
   }
 
   // Holds the frame and what was included; fit holds the frame alone.
@@ -395,16 +476,42 @@ export class Engine {
 
   // The body at CSS pixels within the canvas.
   pick(x: number, y: number): { row: number; id: number } | null {
+    const hit = this.#meet(x, y, false);
+    return hit && { row: hit.row, id: hit.id };
+  }
+
+  // A place in the scene and the body that it is on: of ghosted walls too, where nothing else is met.
+  pickPlace(x: number, y: number): { place: Vec3; id: number } | null {
+    const hit = this.#meet(x, y, false) ?? this.#meet(x, y, true);
+    return hit && { place: add(along(this.#orbit.eye, this.#orbit.rayAt(x, y).way, hit.at), this.#origin), id: hit.id };
+  }
+
+  #meet(x: number, y: number, ghosts: boolean): { row: number; id: number; at: number } | null {
     const frame = this.#frame, rows = this.#rows;
     if (!frame || !rows) return null;
-    const ray = this.#orbit.rayAt(x, y), span = spanOf(ray, this.#cut);
-    let hit = pickSpheres(frame, rows.spheres, ray, span, this.#walls.how !== "hidden");
-    for (const { rows: of, fixed } of rows.solids) if (!fixed || this.#walls.how !== "hidden") hit = pickSolids(frame, of, ray, span, hit);
-    if (this.#walls.how === "shown" && this.#walls.triangles) {
-      const seen = (row: number, facing: boolean): boolean => (isVessel(frame.head.shapes[frame.shape[row]!]!) ? !facing : facing);
-      hit = pickWalls(this.#walls.triangles, seen, ray, span, hit);
-    }
-    return hit.row < 0 ? null : { row: hit.row, id: frame.id[hit.row]! };
+    const ray = this.#orbit.rayAt(x, y), span = spanOf(ray, this.#cut), walls = ghosts ? this.#ghostWalls : this.#walls;
+    const vessel = (row: number): boolean => isVessel(frame.head.shapes[frame.shape[row]!]!);
+    let hit = pickSpheres(frame, ghosts ? rows.ghostSpheres : rows.spheres, ray, span);
+    for (const { rows: of } of ghosts ? rows.ghostSolids : rows.solids) hit = pickSolids(frame, of, ray, span, hit);
+    if (walls.triangles) hit = pickWalls(walls.triangles, (row, facing) => vessel(row) !== facing, ray, span, hit);
+    return hit.row < 0 ? null : { row: hit.row, id: frame.id[hit.row]!, at: hit.at };
+  }
+
+  // Where a place of the scene is in the picture, CSS pixels; null: behind the eye.
+  project(place: Vec3): [number, number] | null {
+    const o = this.#orbit, d = sub(sub(place, this.#origin), o.eye), depth = -dot(d, o.back), k = 1 / (o.pixel * depth);
+    return depth > 0 ? [o.width / 2 + k * dot(d, o.right), o.height / 2 - k * dot(d, o.up)] : null;
+  }
+
+  // What a scale bar and axes need: how long a CSS pixel is at the middle of the view, m, and the axes x, y, z in the picture,
+  // to the right and up, 1 long where they are seen from the side.
+  get gauge(): { pixel: number; axes: [number, number][] } {
+    const o = this.#orbit;
+    return { pixel: o.pixel * o.distance, axes: [0, 1, 2].map((c) => [o.right[c]!, o.up[c]!]) };
+  }
+
+  get up(): Vec3 {
+    return this.#orbit.axes.up;
   }
 
   /* ---- pictures ---- */
@@ -463,7 +570,7 @@ export class Engine {
 
   // Brings uniforms in line with camera, clip plane and light.
   #prepare(shadows: boolean): void {
-    const orbit = this.#orbit, middle = centre(this.#bounds), reach = Math.max(this.#reach, 0.6 * diagonal(this.#bounds), this.#walls.reach);
+    const orbit = this.#orbit, middle = centre(this.#bounds), reach = Math.max(this.#reach, 0.6 * diagonal(this.#bounds), this.#ghostWalls.reach);
     const away = dot(orbit.back, [orbit.eye[0] - middle[0], orbit.eye[1] - middle[1], orbit.eye[2] - middle[2]]);
     const far = Math.max(away + 1.05 * reach, 0.01 * reach), near = Math.max(away - 1.05 * reach, far / 5000);
     orbit.apply(this.#camera, near, far);
@@ -479,11 +586,12 @@ export class Engine {
       this.#shadow.place(this.#camera.matrixWorld);
     }
     const size = { x: this.canvas.width, y: this.canvas.height };
+    for (const listener of this.#drawn) listener();
     s.uScreen.value.set(size.x, size.y);
     s.uPixel.value = (orbit.pixel * orbit.height) / size.y;
     const wide = size.y / orbit.height;
     this.#ring.wide = wide;
-    this.#walls.lines.width = GHOST.lineWidth * wide;
+    for (const walls of [this.#walls, this.#ghostWalls]) walls.lines.width = GHOST.lineWidth * wide;
     for (const o of this.#outlines) o.width = 2.5 * wide;
   }
 
@@ -492,6 +600,7 @@ export class Engine {
     this.#setRatio(Math.min(devicePixelRatio || 1, full ? 2 : 1) * (coarse ? RATIOS[this.#level]! : 1));
     this.#prepare(!coarse);
     const look = { reach: 2.5 * (this.#frame?.head.radius ?? 1), crevices: resting || (full && !coarse) };
+    this.#shared.uThin.value = resting ? thinOf(this.#sample) : 0;
     if (resting && this.#pipeline.averages) this.#pipeline.refine(this.#scene, this.#camera, look, this.#sample);
     else this.#pipeline.draw(this.#scene, this.#camera, look);
     if (!resting) this.#measure(start);
@@ -526,7 +635,10 @@ export class Engine {
     this.#prepare(true);
     const look = { reach: 2.5 * (this.#frame?.head.radius ?? 1), crevices: true };
     const samples = Math.max(1, Math.min(SAMPLES[this.#quality], LONGEST_STILL / this.#frameMs));
-    if (this.#pipeline.averages) for (let k = 0; k < samples; k++) this.#pipeline.refine(this.#scene, this.#camera, look, k);
+    if (this.#pipeline.averages) for (let k = 0; k < samples; k++) {
+      this.#shared.uThin.value = thinOf(k);
+      this.#pipeline.refine(this.#scene, this.#camera, look, k);
+    }
     else this.#pipeline.draw(this.#scene, this.#camera, look);
     // The canvas is read before anything else can draw on it.
     const blob = await new Promise<Blob | null>((done) => this.canvas.toBlob(done, "image/png"));

@@ -19,7 +19,7 @@ export interface Shared extends Record<string, IUniform> {
   uFixed: IUniform<Vector3>;      // linear
   uBackground: IUniform<Vector3>; // linear
   uVeil: IUniform<Vector4>;       // colour of all bodies while chains are shown, linear, and their opacity; 1 else
-  uHideFixed: IUniform<number>;
+  uThin: IUniform<number>;        // which pixels of ghosts a picture leaves out: 0 to 1, another one for each picture of an average
   uShadowMap: IUniform<DepthTexture | null>;
   uShadow: IUniform<Matrix4>;     // view space to shadow map
   uShadowOn: IUniform<number>;
@@ -36,7 +36,7 @@ export function createShared(): Shared {
   return {
     uKey: { value: new Vector3(0, 0, 1) }, uUp: { value: new Vector3(0, 1, 0) }, uClip: { value: new Vector4() }, uPixel: { value: 0.001 },
     uScreen: { value: new Vector2(1, 1) }, uMap: { value: createMap(new Uint8Array(4 * MAP_WIDTH)) }, uMapPlace: { value: new Vector4(0, 1, 0, 1) }, uMapLog: { value: 0 },
-    uFixed: { value: new Vector3() }, uBackground: { value: new Vector3() }, uVeil: { value: new Vector4(0, 0, 0, 1) }, uHideFixed: { value: 0 },
+    uFixed: { value: new Vector3() }, uBackground: { value: new Vector3() }, uVeil: { value: new Vector4(0, 0, 0, 1) }, uThin: { value: 0 },
     uShadowMap: { value: null }, uShadow: { value: new Matrix4() }, uShadowOn: { value: 0 }, uShadowBias: { value: 0 },
   };
 }
@@ -111,6 +111,17 @@ vec3 shade(vec3 albedo, vec3 p, vec3 n) {
 export const CLIP = `
 uniform vec4 uClip;
 bool isCut(vec3 p) { return dot(uClip.xyz, p) > uClip.w; }
+`;
+
+// isThin(): whether a ghost leaves out this pixel of this picture. A pattern of four by four, another for each picture of an
+// average, so that at rest ghosts are half transparent whatever stands before or behind them.
+export const THIN = `
+uniform float uThin;
+bool isThin() {
+  ivec2 p = ivec2(gl_FragCoord.xy) & 3;
+  int q = (p.x ^ p.y) & 3, order = ((q & 1) << 3) | ((p.y & 1) << 2) | (q & 2) | (p.y >> 1); // as Bayer's matrix
+  return fract((float(order) + 0.5) / 16.0 + uThin) > ${number(0.25)};
+}
 `;
 
 // The window depth of a point in view space.

@@ -145,6 +145,7 @@ void main() {
 export class ChainLines {
   readonly mesh: Mesh;
   #chains = new Instances({ aFrom: 3, aTo: 3, aWidth: 1, aForce: 1 });
+  scale: { high: number; least: number } | null = null; // of the forces drawn, N
   #radius = { value: 1 };
 
   constructor(shared: Shared) {
@@ -162,6 +163,7 @@ export class ChainLines {
 
   hide(): void {
     this.mesh.visible = false;
+    this.scale = null;
     this.#chains.count = 0;
   }
 
@@ -183,6 +185,7 @@ export class ChainLines {
       force[n++] = Math.min(f / top, 1);
     }
     this.#chains.count = n;
+    this.scale = { high: top, least: Math.max(mean, least) };
     this.#chains.upload("aFrom", "aTo", "aWidth", "aForce");
     this.#radius.value = CHAINS.radius * radius;
     this.mesh.visible = n > 0;

@@ -55,7 +55,7 @@ function enterSolid(frame: Frame, row: number, ray: Ray, span: Span): number {
 
 export interface Hit { row: number; at: number }
 
-export function pickSpheres(frame: Frame, rows: Int32Array, ray: Ray, span: Span, fixedToo: boolean): Hit {
+export function pickSpheres(frame: Frame, rows: Int32Array, ray: Ray, span: Span): Hit {
   const p = frame.position, [ox, oy, oz] = ray.from, [dx, dy, dz] = ray.way;
   const hit: Hit = { row: -1, at: Infinity };
   for (let k = 0; k < rows.length; k++) {
@@ -64,7 +64,7 @@ export function pickSpheres(frame: Frame, rows: Int32Array, ray: Ray, span: Span
     if (b + r < span.from || b - r > hit.at) continue;
     const u = x - b * dx, v = y - b * dy, w = z - b * dz;
     const h2 = r * r - (u * u + v * v + w * w);
-    if (h2 < 0 || (!fixedToo && frame.fixed[i])) continue;
+    if (h2 < 0) continue;
     const h = Math.sqrt(h2), at = enter(b - h, b + h, span);
     if (at < hit.at) {
       hit.at = at;

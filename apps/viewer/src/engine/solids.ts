@@ -4,7 +4,7 @@
 
 import { BackSide, BufferAttribute, DoubleSide, Group, type BufferGeometry, type IUniform, type Mesh, type RawShaderMaterial } from "three";
 import type { Frame, Shape, Surface } from "../types";
-import { BODY_COLOUR, CLIP, HEADER, SHADE, VERTEX_HEADER, type Shared } from "./glsl";
+import { BODY_COLOUR, CLIP, HEADER, SHADE, THIN, VERTEX_HEADER, type Shared } from "./glsl";
 import { Instances, meshOf } from "./instances";
 import { surfaceOf } from "./surfaces";
 
@@ -36,8 +36,11 @@ flat in vec3 vColour;
 in vec3 vAt;
 in vec3 vNormal;
 out vec4 colour;
-${SHADE}${CLIP}
+${SHADE}${CLIP}${THIN}
 void main() {
+#ifdef GHOST
+  if (isThin()) discard;
+#endif
   vec3 p = vAt, n = normalize(vNormal);
   float crevices = 1.0;
 #ifdef CUT
@@ -67,12 +70,12 @@ class Batch {
   rows: Int32Array = new Int32Array(0);
   #bodies = new Instances({ aCentre: 3, aTurn: 4, aValue: 1 });
 
-  constructor(shared: Shared, clipLight: IUniform, surface: Surface) {
+  constructor(shared: Shared, clipLight: IUniform, surface: Surface, private ghost: boolean) {
     const { geometry } = this.#bodies;
     geometry.setAttribute("position", new BufferAttribute(surface.position, 3));
     geometry.setAttribute("normal", new BufferAttribute(surface.normal, 3));
     geometry.setIndex(new BufferAttribute(surface.triangles, 1));
-    this.mesh = meshOf(geometry, { uniforms: shared, vertexShader: VERTEX, fragmentShader: FRAGMENT });
+    this.mesh = meshOf(geometry, { uniforms: shared, vertexShader: VERTEX, fragmentShader: FRAGMENT, defines: ghost ? { GHOST: 1 } : {} });
     this.shadow = meshOf(geometry, {
       uniforms: { ...shared, uClipLight: clipLight }, vertexShader: VERTEX, fragmentShader: SHADOW_FRAGMENT, colorWrite: false, side: BackSide,
     });
@@ -80,7 +83,7 @@ class Batch {
 
   setCut(on: boolean): void {
     const { material } = this.mesh;
-    material.defines = on ? { CUT: 1 } : {};
+    material.defines = { ...(on ? { CUT: 1 } : {}), ...(this.ghost ? { GHOST: 1 } : {}) };
     material.side = on ? DoubleSide : 0;
     material.needsUpdate = true;
   }
@@ -121,16 +124,15 @@ export class Solids {
   readonly shadows = new Group();
   #made: Made[] = [];
   #cut = false;
-  #hidden = false;
 
-  constructor(private shared: Shared, private clipLight: IUniform) {}
+  constructor(private shared: Shared, private clipLight: IUniform, private ghost = false) {}
 
   get count(): number {
     return this.#made.reduce((sum, m) => sum + m.batch.rows.length, 0);
   }
 
   #add(surface: Surface): Batch {
-    const batch = new Batch(this.shared, this.clipLight, surface);
+    const batch = new Batch(this.shared, this.clipLight, surface, this.ghost);
     if (this.#cut) batch.setCut(true);
     this.meshes.add(batch.mesh);
     this.shadows.add(batch.shadow);
@@ -151,13 +153,6 @@ export class Solids {
       batch.dispose();
     }
     this.#made.forEach((m, k) => m.batch.show(frame, shapes[k]!.rows));
-    this.hide(this.#hidden);
-  }
-
-  // The ground goes with the container.
-  hide(fixed: boolean): void {
-    this.#hidden = fixed;
-    for (const m of this.#made) if (m.fixed) m.batch.mesh.visible = m.batch.shadow.visible = !fixed && m.batch.rows.length > 0;
   }
 
   colour(values: Float32Array): void {

@@ -4,7 +4,7 @@
 
 import { type BufferGeometry, type IUniform, type Mesh, type RawShaderMaterial } from "three";
 import type { Frame } from "../types";
-import { BODY_COLOUR, CLIP, DEPTH, HEADER, SHADE, VERTEX_HEADER, type Shared } from "./glsl";
+import { BODY_COLOUR, CLIP, DEPTH, HEADER, SHADE, THIN, VERTEX_HEADER, type Shared } from "./glsl";
 import { asSquare, Instances, meshOf } from "./instances";
 
 const VERTEX = `${VERTEX_HEADER}
@@ -12,7 +12,6 @@ in vec2 corner;
 in vec3 aCentre;
 in float aRadius;
 in float aValue;
-uniform float uHideFixed;
 flat out vec4 vBall;
 flat out vec3 vColour;
 out vec3 vAt;
@@ -34,8 +33,7 @@ void main() {
   vBall = vec4(c, r);
   vColour = bodyColour(aValue);
   vAt = at;
-  bool gone = uHideFixed > 0.5 && aValue < 0.0;
-  gl_Position = gone ? vec4(2.0, 2.0, 2.0, 1.0) : projectionMatrix * vec4(at, 1.0);
+  gl_Position = projectionMatrix * vec4(at, 1.0);
 }
 `;
 
@@ -52,8 +50,11 @@ flat in vec3 vColour;
 in vec3 vAt;
 out vec4 colour;
 uniform float uPixel;
-${SHADE}${CLIP}${DEPTH}
+${SHADE}${CLIP}${DEPTH}${THIN}
 void main() {
+#ifdef GHOST
+  if (isThin()) discard;
+#endif
   vec3 ray = normalize(vAt), c = vBall.xyz;
   float r = vBall.w, b = dot(ray, c);
   vec3 off = c - b * ray;
@@ -105,9 +106,9 @@ export class Spheres {
   #rows: Int32Array = new Int32Array(0); // the body of each sphere
   #spheres = new Instances({ aCentre: 3, aRadius: 1, aValue: 1 });
 
-  constructor(shared: Shared, clipLight: IUniform, early: boolean) {
+  constructor(shared: Shared, clipLight: IUniform, early: boolean, ghost = false) {
     const geometry = asSquare(this.#spheres.geometry);
-    this.mesh = meshOf(geometry, { uniforms: shared, vertexShader: VERTEX, fragmentShader: FRAGMENT, defines: early ? { EARLY: 1 } : {} });
+    this.mesh = meshOf(geometry, { uniforms: shared, vertexShader: VERTEX, fragmentShader: FRAGMENT, defines: { ...(early ? { EARLY: 1 } : {}), ...(ghost ? { GHOST: 1 } : {}) } });
     this.shadow = meshOf(geometry, {
       uniforms: { ...shared, uClipLight: clipLight }, vertexShader: VERTEX, fragmentShader: SHADOW_FRAGMENT, defines: { PARALLEL: 1 }, colorWrite: false,
     });
@@ -128,6 +129,7 @@ export class Spheres {
   show(frame: Frame, rows: Int32Array): void {
     const n = this.#spheres.count = rows.length, first = rows[0] ?? 0;
     this.#rows = rows;
+    this.mesh.visible = this.shadow.visible = n > 0; // or its shader would be made for nothing
     const centre = this.#spheres.array("aCentre"), radius = this.#spheres.array("aRadius");
     if (n > 0 && rows[n - 1] === first + n - 1) { // one run of rows, as a rule
       centre.set(frame.position.subarray(3 * first, 3 * (first + n)));

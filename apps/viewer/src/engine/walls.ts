@@ -3,7 +3,7 @@
 // ghosted, they are a veil that thickens towards its edges.
 
 import { BufferAttribute, BufferGeometry, DoubleSide, Vector2, Vector3, type Mesh } from "three";
-import type { Container, Frame, Shape, Surface, Vec3 } from "../types";
+import type { Frame, Shape, Surface, Vec3 } from "../types";
 import { positionOf, turnOf } from "./bounds";
 import { CLIP, HEADER, SHADE, VERTEX_HEADER, type Shared } from "./glsl";
 import { meshOf } from "./instances";
@@ -89,40 +89,30 @@ export class Walls {
   #foot = new Vector3();
   #geometry = new BufferGeometry();
   #known = "";
-  #how: Container = "ghost";
 
-  constructor(private shared: Shared) {
+  // Ghosts, or opaque.
+  constructor(shared: Shared, private ghosts: boolean) {
     const of = { uniforms: shared, vertexShader: VERTEX, side: DoubleSide };
     this.meshes = [meshOf(this.#geometry, { ...of, fragmentShader: SHOWN }), meshOf(this.#geometry, {
       ...of, uniforms: { ...shared, uGhost: { value: this.ghost }, uOpacity: { value: this.opacity }, uFoot: { value: this.#foot } }, fragmentShader: GHOSTED, transparent: true, depthWrite: false,
     })];
-    this.meshes.forEach((mesh) => (mesh.renderOrder = 1));
+    this.meshes.forEach((mesh) => (mesh.visible = false, mesh.renderOrder = 1));
     this.lines = new Lines(shared, GHOST.lineWidth, false);
     this.lines.mesh.renderOrder = 2;
   }
 
-  get how(): Container {
-    return this.#how;
-  }
-
-  set how(how: Container) {
-    this.#how = how;
-    this.meshes[0].visible = how === "shown" && this.triangles !== null;
-    this.meshes[1].visible = how === "ghost" && this.triangles !== null;
-    this.lines.mesh.visible = how !== "hidden" && this.lines.count > 0;
-    this.shared.uHideFixed.value = how === "hidden" ? 1 : 0;
-  }
-
-  show(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): void {
-    const state = JSON.stringify([Array.from(rows, (row) => [row, frame.shape[row], ...positionOf(frame, row), ...turnOf(frame, row)]), bounds, frame.head.shapes.length]);
+  // `all`: rows of all walls, by which planes are cut, seen or not.
+  show(frame: Frame, rows: Int32Array, all: Int32Array, bounds: Box, axes: Frame3): void {
+    const state = JSON.stringify([Array.from(all, (row) => [row, rows.includes(row), frame.shape[row], ...positionOf(frame, row), ...turnOf(frame, row)]), bounds, frame.head.shapes.length]);
     if (state === this.#known) return;
     this.#known = state;
-    const half = footOf(bounds, axes), parts = partsOf(frame, rows, bounds, axes);
+    const half = footOf(bounds, axes), parts = partsOf(frame, rows, all, bounds, axes);
     const shades = parts.filter((p) => p.side === Side.shade), rims = shades.flatMap((p) => p.polygon!);
     this.#foot.set(half[0], half[1], Math.max(0, ...shades.map((p) => p.fade!)));
     this.reach = Math.max(0, ...rims.map((p) => length(sub(p, centre(bounds)))));
     this.#build(parts, centre(bounds), axes);
-    this.how = this.#how;
+    this.meshes[this.ghosts ? 1 : 0].visible = this.triangles !== null;
+    this.lines.mesh.visible = this.lines.count > 0;
   }
 
   #build(parts: Part[], middle: Vec3, axes: Frame3): void {
@@ -232,16 +222,16 @@ function outward(shape: Shape, welded: Surface, up: Vec3): Surface {
   return s;
 }
 
-function partsOf(frame: Frame, rows: Int32Array, bounds: Box, axes: Frame3): Part[] {
+function partsOf(frame: Frame, rows: Int32Array, all: Int32Array, bounds: Box, axes: Frame3): Part[] {
   const shapeOf = (row: number) => frame.head.shapes[frame.shape[row]!]!;
-  const planeRows = Array.from(rows).filter((row) => shapeOf(row).drawn === "half space");
+  const seen = new Set(rows), planeRows = Array.from(all).filter((row) => shapeOf(row).drawn === "half space");
   const planes = planeRows.map((row) => planeOf(frame, row));
-  const parts: (Part | null)[] = planeRows.map((row, k) => planePart(row, planes, k, bounds, axes));
+  const parts: (Part | null)[] = planeRows.map((row, k) => (seen.has(row) ? planePart(row, planes, k, bounds, axes) : null));
   for (const row of rows) {
     const shape = shapeOf(row), surface = wallOf(shape);
     if (surface) parts.push({ row, side: isVessel(shape) ? Side.back : Side.solid, surface: outward(shape, placed(frame, row, surface), axes.up) });
   }
-  planeRows.forEach((row, k) => parts.push(shadePart(row, planes, k, bounds, axes)));
+  planeRows.forEach((row, k) => seen.has(row) && parts.push(shadePart(row, planes, k, bounds, axes)));
   return parts.filter((p): p is Part => p !== null);
 }
 

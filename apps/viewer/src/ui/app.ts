@@ -3,16 +3,19 @@
 import { darkSystemQuery, isDark, THEMES } from "../../../look/choices";
 import { htmlElement } from "../../../look/dom";
 import { capitalise } from "../../../look/format";
-import { rowOf } from "../engine/bounds";
+import { positionOf, rowOf } from "../engine/bounds";
 import { isCategory, scaleOf } from "../engine/colour";
 import type { Engine } from "../engine/engine";
+import { add } from "../engine/vector";
 import type { Frame, FrameInfo, Scale, Source, Vec3, ViewName } from "../types";
 import { Bar } from "./bar";
 import { BodyCard } from "./body";
+import { Gauge } from "./gauge";
 import { help } from "./help";
 import { listen } from "./keys";
 import { Legend } from "./legend";
 import { isLive, Live } from "./live";
+import { Measure, TOOLS } from "./measure";
 import { Notices } from "./notices";
 import { Panel } from "./panel";
 import { Player } from "./player";
@@ -50,6 +53,8 @@ export class App {
   private live: Live;
   private card: BodyCard;
   private legend = new Legend();
+  private gauge = new Gauge();
+  private measure: Measure;
   private notices = new Notices();
   private saver: Saver;
   private help: HTMLDialogElement;
@@ -76,6 +81,11 @@ export class App {
       if (this.frame) this.keepInView(this.frame);
     });
     this.saver = new Saver(source, engine, this.player, (message) => this.notices.brief("saved", message));
+    this.measure = new Measure((place) => engine.project(place), () => engine.up, () => this.set({ tool: "off" }));
+    engine.onPicture(() => {
+      if (this.frame) this.gauge.show(engine.gauge);
+      this.measure.draw();
+    });
     this.help = help(source.producer, source.note);
     this.panel = new Panel(this.state, this.plots.node, filmForm() ? null : "This browser cannot record films (it has no MediaRecorder).", {
       set: (change) => this.set(change),
@@ -103,7 +113,7 @@ export class App {
     const { source, engine } = this;
     engine.canvas.setAttribute("role", "img");
     engine.canvas.setAttribute("aria-label", "The bodies; drag to turn, click one for its state");
-    const stage = htmlElement("main", { class: "stage" }, engine.canvas, this.live.node, this.legend.node, this.card.node, this.notices.node, this.empty);
+    const stage = htmlElement("main", { class: "stage" }, engine.canvas, this.measure.node, this.live.node, this.legend.node, this.gauge.node, this.card.node, this.measure.card, this.notices.node, this.empty);
     this.host.replaceChildren(stage, this.panel.node, this.bar.node, this.help);
     engine.resize();
     new ResizeObserver(() => engine.resize()).observe(stage);
@@ -130,9 +140,22 @@ export class App {
     canvas.addEventListener("pointerdown", (e) => (down = e.isPrimary && e.button === 0 ? e : null));
     canvas.addEventListener("pointerup", (e) => {
       if (!down || e.pointerId !== down.pointerId || Math.hypot(e.clientX - down.clientX, e.clientY - down.clientY) > SLIP) return;
-      const box = canvas.getBoundingClientRect();
-      this.select(this.engine.pick(e.clientX - box.left, e.clientY - box.top)?.id ?? 0);
+      const box = canvas.getBoundingClientRect(), x = e.clientX - box.left, y = e.clientY - box.top;
+      this.measure.cross = false;
+      if (this.state.tool !== "off") this.mark(x, y);
+      else this.select(this.engine.pick(x, y)?.id ?? 0);
     });
+  }
+
+  // A place of the picture, for the ruler or the angle.
+  private mark(x: number, y: number): void {
+    const hit = this.engine.pickPlace(x, y), frame = this.frame;
+    if (!hit || !frame) {
+      this.measure.missed();
+      return;
+    }
+    const row = rowOf(frame, hit.id), hasCentre = row >= 0 && !frame.fixed[row];
+    this.measure.add({ ...hit, centre: hasCentre ? add(positionOf(frame, row), frame.head.origin) : null });
   }
 
   private keys(): void {
@@ -154,17 +177,26 @@ export class App {
       ["End", () => (isLive(this.source) ? player.follow(true) : player.seek(player.end))],
       ["+", () => cycleSpeed(1)], ["=", () => cycleSpeed(1)], ["-", () => cycleSpeed(-1)], ["_", () => cycleSpeed(-1)],
       ["l", () => this.set({ loop: !this.state.loop })],
-      ...COLOURS.map((colour, k): [string, () => void] => [String(k + 1), () => this.set({ colour })]),
+      ...COLOURS.map((colour, k): [string, () => void] => [String((k + 1) % 10), () => this.set({ colour })]),
       ["c", () => this.set({ chains: !this.state.chains })],
       ["g", () => this.set({ container: nextOf(CONTAINERS, this.state.container) })],
       ["x", clipNext],
+      ["m", () => {
+        this.measure.cross = true;
+        this.set({ tool: nextOf(TOOLS, this.state.tool) });
+      }],
+      ["Enter", () => {
+        if (this.state.tool === "off") return;
+        this.measure.cross = true;
+        this.mark(...this.measure.middle);
+      }],
       ["f", () => this.view("fit")],
       ["v", () => this.view(nextOf(VIEW_NAMES, this.viewName))],
       ["t", () => this.set({ theme: nextOf(THEMES, this.state.theme) })],
       ["s", () => this.picture()],
       ["p", () => this.set(this.state.panel && this.state.plots ? { plots: false } : { panel: true, plots: true })],
       ["b", () => this.set({ panel: !this.state.panel })],
-      ["Escape", () => this.select(0)],
+      ["Escape", () => (this.state.tool !== "off" ? this.set({ tool: "off" }) : this.select(0))],
       ["?", () => this.help.showModal()],
     ]);
     listen(bindings, () => this.help.open);
@@ -192,10 +224,15 @@ export class App {
     engine.setChains(state.chains, state.threshold);
     engine.setClip(state.clip);
     engine.setContainer(state.container);
+    engine.setRules(state.rules);
+    this.measure.set(state.tool);
+    this.measure.draw();
+    this.gauge.node.hidden = !state.gauge;
+    this.host.classList.toggle("measuring", state.tool !== "off");
     this.host.classList.toggle("with-panel", state.panel);
     this.applyTheme();
     this.applyColour();
-    this.panel.update(state, this.engine.scale !== null, this.frame && !this.frame.chains ? LEAN : null, this.source.owners.known);
+    this.panel.update(state, this.engine.scale !== null, this.frame && !this.frame.chains ? LEAN : null, this.source.owners.known, this.frame);
     this.bar.setChoices(state.speed, state.loop, state.panel);
   }
 
@@ -211,9 +248,9 @@ export class App {
     this.drawLegend();
   }
 
-  // Ranks are known of runs on several alone.
+  // Ranks are known of runs on several alone, entries of frames that tell them.
   private offers(colour: State["colour"]): boolean {
-    return colour !== "rank" || this.source.owners.known;
+    return (colour !== "rank" || this.source.owners.known) && (colour !== "entry" || !this.frame || this.frame.head.entries.length > 0);
   }
 
   private setRanks(frame: Frame): void {
@@ -238,7 +275,7 @@ export class App {
   }
 
   private drawLegend(): void {
-    if (this.frame) this.legend.show(this.state.colour, this.engine.scale, this.frame, this.dark);
+    if (this.frame) this.legend.show(this.state.colour, this.engine.scale, this.frame, this.dark, this.state.histogram, this.engine.chainScale);
   }
 
   view(name: ViewName | "fit"): void {
@@ -306,6 +343,7 @@ export class App {
     this.keepInView(frame);
     this.live.show(frame);
     this.card.show(frame);
+    this.panel.show(frame);
     this.bar.show();
     this.plots.place();
     this.notices.set("frame", null);
@@ -315,6 +353,7 @@ export class App {
 
   // The first frame is there.
   private begin(): void {
+    if (!this.offers(this.state.colour)) this.state.colour = this.defaults.colour;
     if (this.firstCamera) this.engine.setCamera(this.firstCamera);
     this.cameraMoved = this.firstCamera !== null;
     this.engine.select(this.card.body);
@@ -406,6 +445,8 @@ export class App {
       get status() { return { ...app.source.status }; },
       get selected() { return app.card.body; },
       get camera() { return app.engine.camera(); },
+      get spread() { return app.legend.histogram.spread; },
+      get measured() { return { marks: app.measure.marks, result: app.measure.result }; },
       seek: async (time: number) => (app.player.seekTime(time), app.player.settled()),
       select: (id: number) => app.select(app.frame && rowOf(app.frame, id) >= 0 ? id : 0),
       set: (change: Partial<State>) => app.set(change),

@@ -3,6 +3,7 @@
 import { htmlElement } from "../../../look/dom";
 import { formatInteger, formatGiven, formatSignificant } from "../../../look/format";
 import { positionOf, rowOf } from "../engine/bounds";
+import { groupOf } from "../engine/styles";
 import { add } from "../engine/vector";
 import type { Frame, Shape, Vec3 } from "../types";
 import { type Control, iconButton, tick } from "./controls";
@@ -46,6 +47,10 @@ const ROWS: Row[] = [
     return m ? `${m.name}, friction ${formatGiven(m.friction)}` : null;
   }],
   ["starting layer", (f, i) => (f.fixed[i] ? null : formatInteger(f.layer[i]!))],
+  ["entry", (f, i) => {
+    const { values, name } = groupOf(f, "entry");
+    return values[i]! < 0 ? null : name(values[i]!);
+  }],
   ["tag", (f, i) => String(f.tag[i]!)],
 ];
 

@@ -3,8 +3,10 @@
 import { THEMES } from "../../../look/choices";
 import { htmlElement } from "../../../look/dom";
 import { formatGiven } from "../../../look/format";
-import type { Axis, ViewName } from "../types";
+import type { Axis, Frame, ViewName } from "../types";
 import { button, choice, type Control, list, number, slide, tick } from "./controls";
+import { Groups } from "./groups";
+import { TOOLS } from "./measure";
 import { AXES, CONTAINERS, SCALINGS, type State, VIEW_NAMES } from "./state";
 
 export interface PanelEvents {
@@ -15,7 +17,7 @@ export interface PanelEvents {
 }
 
 export const COLOUR_LABELS: Record<State["colour"], string> = {
-  speed: "speed", force: "contact force", touching: "contacts", id: "id", layer: "starting layer", material: "material", tag: "tag", rank: "rank",
+  speed: "speed", force: "contact force", touching: "contacts", id: "id", layer: "starting layer", material: "material", tag: "tag", rank: "rank", entry: "entry", radius: "radius",
 };
 
 function row(label: string, ...controls: HTMLElement[]): HTMLElement {
@@ -23,13 +25,15 @@ function row(label: string, ...controls: HTMLElement[]): HTMLElement {
 }
 
 // What a control of its own shows.
-type Shown = "colour" | "scaling" | "log" | "low" | "high" | "chains" | "threshold" | "container" | "theme";
+type Shown = "colour" | "scaling" | "log" | "low" | "high" | "histogram" | "chains" | "threshold" | "container" | "tool" | "gauge" | "theme";
 
 export class Panel {
   readonly node: HTMLElement;
   private shown: { [K in Shown]: Control<State[K]> };
   private contacts: HTMLOptionElement;
   private ranks: HTMLOptionElement;
+  private entries: HTMLOptionElement;
+  private groups: Groups;
   private range: HTMLElement;
   private scaleRow: HTMLElement;
   private chainsNote = htmlElement("p", { class: "note" });
@@ -52,6 +56,9 @@ export class Panel {
       log: tick("log", state.log, (log) => set({ log })),
       low: number("Low end of the scale", state.low, (low) => set({ low })),
       high: number("High end of the scale", state.high, (high) => set({ high })),
+      histogram: tick("histogram", state.histogram, (histogram) => set({ histogram })),
+      tool: choice("Measure", TOOLS, state.tool, (tool) => set({ tool })),
+      gauge: tick("scale bar", state.gauge, (gauge) => set({ gauge })),
       chains: tick("force chains", state.chains, (chains) => set({ chains })),
       threshold: slide("Chains stronger than, in multiples of the mean force", [1, 10, 0.5], state.threshold, (v) => `> ${formatGiven(v)} × mean`, (threshold) => set({ threshold })),
       container: choice("Container", CONTAINERS, state.container, (container) => set({ container })),
@@ -59,9 +66,14 @@ export class Panel {
     };
     this.contacts = shown.colour.node.querySelector<HTMLOptionElement>("option[value=touching]")!;
     this.ranks = shown.colour.node.querySelector<HTMLOptionElement>("option[value=rank]")!;
+    this.entries = shown.colour.node.querySelector<HTMLOptionElement>("option[value=entry]")!;
+    this.groups = new Groups((rules) => set({ rules }));
+    const groups = htmlElement("details", { class: "section" }, htmlElement("summary", {}, htmlElement("h2", {}, "Show and hide")), this.groups.node);
+    groups.open = state.rules.length > 0;
+    shown.tool.node.title = "The ruler takes two places, the angle three (m)";
     shown.scaling.node.title = "Steady: one for the whole run. Frame: its own values. Fixed: from and to as given.";
     this.range = htmlElement("span", { class: "range" }, shown.low.node, "to", shown.high.node);
-    this.scaleRow = row("Scale", shown.scaling.node, shown.log.node, this.range);
+    this.scaleRow = row("Scale", shown.scaling.node, shown.log.node, this.range, shown.histogram.node);
     this.axis = choice("Clip", ["off", ...AXES] as const, state.clip?.axis ?? "off", (v) => set({ clip: v === "off" ? null : { ...clip(), axis: v } }));
     this.at = slide("Where the plane cuts", [0, 1, 0.005], clip().at, (v) => `${Math.round(100 * v)} %`, (at) => set({ clip: { ...clip(), at } }));
     this.flip = tick("other side", clip().flip, (flip) => set({ clip: { ...clip(), flip } }));
@@ -78,15 +90,18 @@ export class Panel {
         row("Clip", this.axis.node, this.plane),
         row("View", htmlElement("div", { class: "buttons" }, ...VIEW_NAMES.map((name) => button(name, `From ${name === "home" ? "where it began" : name} (v goes on to the next)`, () => events.view(name))),
           button("fit", "All into the picture (f)", () => events.view("fit")))),
+        row("Measure", shown.tool.node, shown.gauge.node),
         row("Theme", shown.theme.node),
         row("Save", htmlElement("div", { class: "buttons" }, button("Picture", "A PNG of what is shown (s)", () => events.picture()), this.filmButton, this.progress),
           filmMissing ? htmlElement("p", { class: "note" }, filmMissing) : htmlElement("span", { hidden: true }))),
-      this.plots));
+      groups, this.plots));
   }
 
   // Shows what was chosen, here or elsewhere.
-  update(state: State, scaled: boolean, chainsMissing: string | null, ranked: boolean): void {
+  update(state: State, scaled: boolean, chainsMissing: string | null, ranked: boolean, frame: Frame | null): void {
     this.state = state;
+    this.show(frame);
+    this.entries.hidden = this.entries.disabled = frame !== null && frame.head.entries.length === 0;
     for (const name of Object.keys(this.shown) as Shown[]) (this.shown[name] as Control<unknown>).set(state[name]);
     this.contacts.disabled = chainsMissing !== null; // frames that lack chains lack these as well
     this.ranks.hidden = this.ranks.disabled = !ranked;
@@ -105,6 +120,11 @@ export class Panel {
     }
     if (this.plots.open !== state.plots) this.plots.open = state.plots;
     this.node.hidden = !state.panel;
+  }
+
+  // The bodies of the frame shown, which come and go.
+  show(frame: Frame | null): void {
+    this.groups.show(frame, this.state.rules);
   }
 
   // Of a film that is being made, from 0 to 1; null: none is.
