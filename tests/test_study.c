@@ -81,8 +81,8 @@ TEST(lists_keep_their_texts)
     check_values("mu=7", "7", false);
     check_values("section=disc,polygon:8", "disc polygon:8", false);
     check_values("gravity=[0,0,-9],[0,0,-1]", "[0,0,-9] [0,0,-1]", false);
-    check_values("solver={\"name\":\"gs\",\"tolerance\":1},auto", "{\"name\":\"gs\",\"tolerance\":1} auto",
-                 false);
+    check_values("solver={\"name\":\"gs\",\"tolerance\":1},auto",
+                 "{\"name\":\"gs\",\"tolerance\":1} auto", false);
     check_values("title=\"a,\\\"b\",c", "\"a,\\\"b\" c", false);
     check_values("mu==2*x,=max(x,1)", "=2*x =max(x,1)", false);
 }

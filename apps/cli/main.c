@@ -17,10 +17,10 @@ static const CliCommand help = {.name = "help",
                                 .main = help_main};
 
 /* Commands, in the order of the help text. */
-static const CliCommand *const commands[] = {&cli_run,       &cli_advise,   &cli_view,  &cli_render,
-                                             &cli_export,    &cli_measure,  &cli_sweep, &cli_solve, &cli_bench,
-                                             &cli_reproduce, &cli_validate, &cli_list,  &cli_info,
-                                             &cli_extract,   &cli_verify,   &help};
+static const CliCommand *const commands[] = {
+    &cli_run,   &cli_advise,  &cli_view,   &cli_render,    &cli_export,   &cli_measure,
+    &cli_sweep, &cli_solve,   &cli_bench,  &cli_reproduce, &cli_validate, &cli_list,
+    &cli_info,  &cli_extract, &cli_verify, &help};
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
 static const CliCommand *find_command(const char *word)

@@ -94,10 +94,10 @@ bool lab_curve_thin(const LabFigure *figure, const LabCurve *curve, LabCurve *ou
         return false;
     const size_t count = (size_t)curve->count;
     bool *kept = cli_check_memory(calloc(count, sizeof *kept));
-    *out = (LabCurve){.x = cli_check_memory(malloc(count * sizeof *out->x)),
-                      .y = cli_check_memory(malloc(count * sizeof *out->y)),
-                      .bar = curve->bar ? cli_check_memory(malloc(count * sizeof *out->bar))
-                                        : NULL};
+    *out =
+        (LabCurve){.x = cli_check_memory(malloc(count * sizeof *out->x)),
+                   .y = cli_check_memory(malloc(count * sizeof *out->y)),
+                   .bar = curve->bar ? cli_check_memory(malloc(count * sizeof *out->bar)) : NULL};
     memcpy(out->name, curve->name, sizeof out->name);
     choose_points(figure, curve, kept);
     for (int k = 0; k < curve->count; k++)

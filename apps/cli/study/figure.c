@@ -81,8 +81,8 @@ static int fail_unknown(const CliCommand *command, const char *text, const char 
     char known[2048];
     join_names(name, count, known, sizeof known);
     return cli_fail_usage(command, "--measure %s: no %s '%s'%s\ntalus: there %s %s", text, what,
-                          word, cli_did_you_mean(word, name, count, ""),
-                          count == 1 ? "is" : "are", count ? known : "none");
+                          word, cli_did_you_mean(word, name, count, ""), count == 1 ? "is" : "are",
+                          count ? known : "none");
 }
 
 static int check_column(const CliCommand *command, const StudyFigure *figure)
@@ -97,9 +97,8 @@ static int check_column(const CliCommand *command, const StudyFigure *figure)
                               "--measure %s: is measured by a clock, and differs between runs that "
                               "are the same; expected a figure of the simulation",
                               figure->text);
-    return fail_unknown(command, figure->text,
-                        figure->table == STUDY_BULK ? "figure" : "column", figure->column,
-                        columns.name, columns.count);
+    return fail_unknown(command, figure->text, figure->table == STUDY_BULK ? "figure" : "column",
+                        figure->column, columns.name, columns.count);
 }
 
 /* True if `row` is `name`, perhaps with the number of a copy behind, "name[3]". */

@@ -3,10 +3,11 @@
 #define TALUS_CLI_STUDY_STUDENT_H
 
 typedef struct StudySample {
-    int count;        /* of the values that are known */
-    double mean;      /* NAN without values */
-    double deviation; /* standard deviation of the sample, with count - 1; NAN for fewer than two values */
-    double error;     /* standard error of the mean, deviation / sqrt(count) */
+    int count;   /* of the values that are known */
+    double mean; /* NAN without values */
+    double
+        deviation; /* standard deviation of the sample, with count - 1; NAN for fewer than two values */
+    double error; /* standard error of the mean, deviation / sqrt(count) */
     /* Half width of the interval around the sample's mean that has the true mean with a probability of 95 %, if values are
      * normally distributed. */
     double interval;

@@ -78,7 +78,8 @@ static TalusStatus format_identity(const Study *study, const TalusScene *scene, 
     char text[2048];
     uint64_t digest;
     TALUS_TRY(talus_scene_digest(scene, &digest));
-    int used = snprintf(text, sizeof text, "talus sweep 1\nprogram %s %016" PRIx64 "\nscene %016" PRIx64 "\n",
+    int used = snprintf(text, sizeof text,
+                        "talus sweep 1\nprogram %s %016" PRIx64 "\nscene %016" PRIx64 "\n",
                         talus_version(), study->program, digest);
     used += snprintf(text + used, sizeof text - (size_t)used, "solver %.500s\nbackend %.100s\n",
                      o->solver ? o->solver : "", o->backend ? o->backend : "");
@@ -353,6 +354,7 @@ void study_close(Study *study)
         study_axis_clear(&study->grid.axis[a]);
     for (int i = 0; i < study->runs; i++) {
         free(study->run[i].identity);
+        free(study->run[i].reason);
         free(study->run[i].value);
     }
     free(study->run);

@@ -6,7 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { STUDY_AXES = 8, STUDY_RANGE_MAX = 100000 }; /* maximum number of axes; of values of a range */
+enum {
+    STUDY_AXES = 8,
+    STUDY_RANGE_MAX = 100000
+}; /* maximum number of axes; of values of a range */
 
 /* A key of the scene and its values, as in --vary KEY=... */
 typedef struct StudyAxis {

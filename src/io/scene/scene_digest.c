@@ -75,8 +75,7 @@ static TalusStatus add_checkpoints(const TalusScene *scene, uint64_t *digest)
         char header[sizeof(TalusCheckpointHeader)], *path;
         TALUS_THEN(status, talus_path_format(&path, "%s/%s", dir, names[i]));
         if (status == TALUS_OK) {
-            *digest =
-                talus_hash(*digest, header, talus_read_start(path, header, sizeof header));
+            *digest = talus_hash(*digest, header, talus_read_start(path, header, sizeof header));
             talus_release(path);
         }
     }
