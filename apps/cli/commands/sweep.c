@@ -78,7 +78,7 @@ static int run_study(Study *study)
     study_run_all(study);
     if (cli_stop_signal())
         return report_stop(study);
-    if (study_write_results(study) != TALUS_OK)
+    if (study_write_results(study) != TALUS_OK || study_write_page(study) != TALUS_OK)
         return cli_fail_library();
     print_results(study);
     const int failed = study_count(study, STUDY_FAILED);

@@ -224,7 +224,7 @@ static void fail_run(Jobs *jobs, StudyRun *run, const char *reason)
     char about[1024];
     run->state = STUDY_FAILED;
     jobs->computed++;
-    snprintf(run->reason, sizeof run->reason, "%s", reason);
+    run->reason = cli_check_memory(strdup(reason));
     study_describe_run(jobs->study, run, about, sizeof about);
     erase_line(jobs);
     cli_fail("%s: %s", about, run->reason);
@@ -316,7 +316,9 @@ static void fill_jobs(Jobs *jobs)
             if (wait_for_other(jobs, run))
                 start_job(jobs, slot, run, study_has_checkpoint(study, run));
             else if (!cli_stop_signal())
-                fail_run(jobs, run, "another process writes into its directory");
+                fail_run(jobs, run,
+                         "another process writes into its directory; if none does, on a file "
+                         "system without locks, remove the directory");
         }
     }
 }
@@ -388,7 +390,7 @@ static void copy_same_runs(Study *study)
         if (!other)
             continue;
         run->state = other->state;
-        memcpy(run->reason, other->reason, sizeof run->reason);
+        run->reason = other->reason ? cli_check_memory(strdup(other->reason)) : NULL;
         memcpy(run->value, other->value, (size_t)study->figures * sizeof *run->value);
     }
 }

@@ -46,22 +46,43 @@ static const char *first_heading(const Study *study)
 void study_print_table(const Study *study, FILE *out)
 {
     LabTable table;
+    if (study->points > STUDY_SHOWN)
+        return;
     lab_table_begin(&table, "", first_heading(study));
     fill_table(study, &table);
     lab_table_print(&table, out);
     lab_table_clear(&table);
 }
 
+/* Adds the table of points, or where it is if it is long. */
+static void add_means(const Study *study, LabSet *set)
+{
+    if (study->points > STUDY_SHOWN) {
+        lab_set_add_note(set, "table.csv beside this page has the means at all points.");
+        return;
+    }
+    LabTable *table = lab_set_add_table(set, "Means over seeds", first_heading(study));
+    fill_table(study, table);
+    snprintf(table->note, sizeof table->note,
+             "runs: with this figure; deviation: standard deviation; interval: half width of the "
+             "interval of the mean, 95 %% by Student's t.");
+}
+
 /* Adds a table of the runs that failed, if there are any. */
 static void add_failures(const Study *study, LabSet *set)
 {
-    if (study_count(study, STUDY_FAILED) == 0)
+    const int failed = study_count(study, STUDY_FAILED);
+    if (failed == 0)
         return;
     LabTable *table = lab_set_add_table(set, "Runs that failed", "run\treason");
-    for (int i = 0; i < study->runs; i++) {
+    if (failed > STUDY_SHOWN)
+        snprintf(table->note, sizeof table->note, "The first %d of %d; runs.csv has all.",
+                 STUDY_SHOWN, failed);
+    for (int i = 0, shown = 0; i < study->runs && shown < STUDY_SHOWN; i++) {
         char about[LAB_TEXT];
         if (study->run[i].state != STUDY_FAILED)
             continue;
+        shown++;
         study_describe_run(study, &study->run[i], about, sizeof about);
         lab_table_add_cell(table, "%s", about);
         lab_table_add_cell(table, "%s", study->run[i].reason);
@@ -196,11 +217,7 @@ TalusStatus study_write_page(const Study *study)
     LabSet set = {.title = title, .kind = "sweep", .dir = study->dir};
     add_notes(study, &set);
     add_figures(study, &set);
-    LabTable *table = lab_set_add_table(&set, "Means over seeds", first_heading(study));
-    fill_table(study, table);
-    snprintf(table->note, sizeof table->note,
-             "runs: with this figure; deviation: standard deviation; interval: half width of the "
-             "interval of the mean, 95 %% by Student's t.");
+    add_means(study, &set);
     add_failures(study, &set);
     set.complete = true;
     const TalusStatus status = lab_page_write(&set);

@@ -72,7 +72,7 @@ static void put_run(TalusFile *file, const Study *study, const StudyRun *run)
     for (int f = 0; f < study->figures; f++)
         put_number(file, run->value[f]);
     talus_file_print(file, ",%s,", study_state_name(run->state));
-    put_text(file, run->reason);
+    put_text(file, run->reason ? run->reason : "");
     talus_file_print(file, ",runs/%s\n", run->key);
 }
 
@@ -179,7 +179,7 @@ static void put_run_json(JsonOut *json, const Study *study, const StudyRun *run)
     json_write_int(json, "seed", run->seed > 0 ? run->seed : 0);
     json_write_text(json, "key", run->key);
     json_write_text(json, "state", study_state_name(run->state));
-    if (run->reason[0])
+    if (run->reason)
         json_write_text(json, "reason", run->reason);
     json_open_object(json, "figures");
     for (int f = 0; f < study->figures; f++)
@@ -225,6 +225,5 @@ TalusStatus study_write_results(const Study *study)
 {
     TALUS_TRY(write_runs(study));
     TALUS_TRY(write_points(study));
-    TALUS_TRY(write_json(study));
-    return study_write_page(study);
+    return write_json(study);
 }

@@ -11,7 +11,7 @@ int study_count(const Study *study, StudyState state);
 const char *study_state_name(StudyState state);
 /* Returns the mean of a figure over the runs of a point, and how well it is known. */
 StudySample study_sample(const Study *study, int point, int figure);
-/* Writes runs.csv, table.csv, sweep.json and report.html. */
+/* Writes runs.csv, table.csv and sweep.json. */
 TalusStatus study_write_results(const Study *study);
 /* Writes the value of sweep.json. */
 void study_write_json(const Study *study, JsonOut *json);
@@ -20,7 +20,7 @@ void study_write_json(const Study *study, JsonOut *json);
 
 /* Writes report.html. */
 TalusStatus study_write_page(const Study *study);
-/* Prints the table of points. */
+/* Prints the table of points, unless it is longer than STUDY_SHOWN. */
 void study_print_table(const Study *study, FILE *out);
 
 #endif

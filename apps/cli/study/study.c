@@ -354,6 +354,7 @@ void study_close(Study *study)
         study_axis_clear(&study->grid.axis[a]);
     for (int i = 0; i < study->runs; i++) {
         free(study->run[i].identity);
+        free(study->run[i].reason);
         free(study->run[i].value);
     }
     free(study->run);

@@ -15,7 +15,9 @@
 #include <talus/io.h>
 
 /* Maximum numbers of figures, and of runs: a file name per run in one directory. */
-enum { STUDY_FIGURES = 32, STUDY_RUNS = 1000000, STUDY_REASON = 512, STUDY_KEY = 17 };
+enum { STUDY_FIGURES = 32, STUDY_RUNS = 1000000 };
+/* Bytes of a reason and of a key; number of points up to which tables are shown, beyond it only written. */
+enum { STUDY_REASON = 512, STUDY_KEY = 17, STUDY_SHOWN = 1000 };
 
 typedef enum StudyState { STUDY_WAITING, STUDY_FINISHED, STUDY_FAILED } StudyState;
 
@@ -27,8 +29,8 @@ typedef struct StudyRun {
     char key[STUDY_KEY];
     int same_as; /* index of an earlier run with the same key, which is run for both; -1: none */
     StudyState state;
-    char reason[STUDY_REASON]; /* why it failed */
-    double *value;             /* [figures]; NAN: not known */
+    char *reason;  /* why it failed; NULL: it has not */
+    double *value; /* [figures]; NAN: not known */
 } StudyRun;
 
 /* What the user asks for; NULL, NAN, -1: not given. */
