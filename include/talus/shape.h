@@ -47,6 +47,9 @@ typedef struct TalusShapeDef {
     double spacing;             /* field: distance of neighbouring heights */
     const TalusShapePart *part; /* compound */
     int part_count;
+    /* Inertia over mass about the centre of mass, in the axes of the shape, m2; all 0: that of a uniform body. Not for a
+     * sphere or a shape without mass. No principal moment is above the sum of the other two. */
+    TalusSym3 gyration;
 } TalusShapeDef;
 
 /* One part of a compound, in the compound's coordinates: sphere (with its radius), box, cylinder, capsule, cone,

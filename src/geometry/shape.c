@@ -143,6 +143,54 @@ TalusStatus talus_shape_centre(const TalusShapeDef *def, TalusVec3 *out)
     return TALUS_OK;
 }
 
+/* ---- inertia of its own ---- */
+
+static bool is_zero(TalusSym3 a)
+{
+    return a.xx == 0.0 && a.yy == 0.0 && a.zz == 0.0 && a.xy == 0.0 && a.xz == 0.0 && a.yz == 0.0;
+}
+
+/* True if the least eigenvalue of a is above `least`, by the minors of a - least 1. */
+static bool is_above(TalusSym3 a, double least)
+{
+    const double x = a.xx - least, y = a.yy - least, z = a.zz - least;
+    const double minor = x * y - a.xy * a.xy;
+    const double det = minor * z + a.xy * a.yz * a.xz * 2.0 - y * a.xz * a.xz - x * a.yz * a.yz;
+    return x > 0.0 && minor > 0.0 && det > 0.0;
+}
+
+/* The second moments of mass are (tr I/2) 1 - I, which have no negative eigenvalue. A plate has one of 0, and a rod two, so
+ * rounding of the numbers given is allowed for. */
+TalusStatus talus_check_inertia(const char *name, TalusSym3 inertia)
+{
+    const double trace = inertia.xx + inertia.yy + inertia.zz;
+    const TalusSym3 a = talus_sym3_scale(1.0 / trace, inertia);
+    const TalusSym3 second = {0.5 - a.xx, 0.5 - a.yy, 0.5 - a.zz, -a.xy, -a.xz, -a.yz};
+    if (!(trace > 0.0) || !isfinite(trace) || !is_above(a, 1e-12))
+        return talus_reject("%s: the principal moments of an inertia must be above 0", name);
+    if (!is_above(second, -1e-6))
+        return talus_reject(
+            "%s: no body has this inertia: one of its principal moments is above the "
+            "sum of the other two",
+            name);
+    return TALUS_OK;
+}
+
+/* Gives a built shape the inertia of its definition, if it has one. */
+static TalusStatus set_own_inertia(TalusShape *shape)
+{
+    const TalusSym3 gyration = shape->def.gyration;
+    const char *name = names[shape->def.kind];
+    if (is_zero(gyration))
+        return TALUS_OK;
+    if (shape->def.kind == TALUS_SHAPE_SPHERE || !(shape->unit.mass > 0.0))
+        return talus_reject("%s: has no inertia of its own; a compound of one sphere may have it",
+                            name);
+    TALUS_TRY(talus_check_inertia(name, gyration));
+    shape->unit.inertia = talus_sym3_scale(shape->unit.mass, gyration);
+    return TALUS_OK;
+}
+
 /* ---- memory ---- */
 
 /* Sets the pointers of a definition to its arrays to NULL. */
@@ -163,15 +211,14 @@ TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def)
     shape->def = *def;
     clear_array_pointers(&shape->def);
     TalusStatus status = ops->build_arrays ? ops->build_arrays(shape, def) : TALUS_OK;
-    if (status != TALUS_OK) {
-        talus_shape_clear(shape);
-        return status;
-    }
-    if (ops->mass_at_unit_density && def->kind != TALUS_SHAPE_SPHERE)
+    if (status == TALUS_OK && ops->mass_at_unit_density && def->kind != TALUS_SHAPE_SPHERE)
         shape->unit = ops->mass_at_unit_density(&shape->def);
-    if (ops->set_radius_and_size)
+    if (status == TALUS_OK && ops->set_radius_and_size)
         ops->set_radius_and_size(shape);
-    return TALUS_OK;
+    TALUS_THEN(status, set_own_inertia(shape));
+    if (status != TALUS_OK)
+        talus_shape_clear(shape);
+    return status;
 }
 
 void talus_shape_clear(TalusShape *shape)

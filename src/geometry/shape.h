@@ -87,6 +87,8 @@ typedef struct TalusChild {
 /* Checks the def by the rules of its kind (TalusShapeOps.check_def) and builds the shape. On failure the shape is all
  * zero. */
 TalusStatus talus_shape_init(TalusShape *shape, const TalusShapeDef *def);
+/* Fails unless an inertia, or inertia over mass, is one that a body can have. */
+TalusStatus talus_check_inertia(const char *name, TalusSym3 inertia);
 /* Releases the block and zeroes the shape; accepts a zeroed one. */
 void talus_shape_clear(TalusShape *shape);
 

@@ -258,6 +258,7 @@ typedef struct SceneBody {
     SceneOrientation *orientation;
     bool fixed;
     double density, mass, time;
+    SceneList inertia; /* items: double; three principal moments or the six numbers of a tensor */
     double velocity[3], spin[3], normal[3];
     int64_t tag, count, seed;
     bool avoid;
@@ -436,11 +437,13 @@ TalusStatus talus_scene_check_species(const TalusScene *scene, const SceneList *
 TalusStatus talus_scene_species_shares(const SceneList *species, int by, const double *mass,
                                        double *share);
 
+/* Returns the inertia over mass that an entry gives; 0 without the key `inertia`. */
+TalusSym3 talus_scene_gyration(const SceneBody *body);
 /* Adds a shape of the scene to the world; *first is its index there. A rock, or a shape with a distribution of scales, has
  * one or more forms, which are added as shapes with consecutive indices. `radius` is that of a sphere; other shapes ignore
- * it. */
+ * it. gyration: its inertia over mass; 0: of a uniform body. */
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
-                                  TalusWorld *world, int *first);
+                                  TalusSym3 gyration, TalusWorld *world, int *first);
 /* Returns the number of forms of a shape. */
 int talus_scene_form_count(const SceneShape *shape);
 

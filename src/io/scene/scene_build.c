@@ -220,19 +220,21 @@ static double largest_size(const TalusSizeCurve *curve)
     return curve->classes > 0 ? curve->edge[curve->classes] : 0.0;
 }
 
-/* Adds a shape to the world, a named one only once; *first is the index of its first form. `radius` is that of a sphere,
- * the largest. */
-static TalusStatus add_shape_once(Builder *b, const SceneShape *shape, double radius, int *first)
+/* Adds a shape of an entry to the world, a named one without inertia of its own only once; *first is the index of its first
+ * form. `radius` is that of a sphere, the largest. */
+static TalusStatus add_shape_once(Builder *b, const SceneBody *body, const SceneShape *shape,
+                                  double radius, int *first)
 {
     const SceneShape *named = (const SceneShape *)b->scene->shapes.items;
     int *known = NULL;
-    for (int i = 0; i < b->scene->shapes.count; i++)
+    for (int i = 0; i < b->scene->shapes.count && body->inertia.count == 0; i++)
         known = shape == &named[i] ? &b->shape[i] : known;
     if (known && *known) {
         *first = *known - 1;
         return TALUS_OK;
     }
-    TALUS_TRY(talus_scene_add_shape(b->scene, shape, radius, b->world, first));
+    TALUS_TRY(talus_scene_add_shape(b->scene, shape, radius, talus_scene_gyration(body), b->world,
+                                    first));
     if (known)
         *known = *first + 1;
     return TALUS_OK;
@@ -297,7 +299,7 @@ static TalusStatus add_shape_forms(Builder *b, const SceneBody *body, int k, For
     if (shape->kind == TALUS_SHAPE_SPHERE && body->shapes.count <= 1)
         TALUS_TRY(talus_scene_make_sizes(get_radii(body, k), shape, sizes));
     double radius = sizes->classes > 0 ? largest_size(sizes) : shape->def.radius;
-    TalusStatus status = add_shape_once(b, shape, radius, &first);
+    TalusStatus status = add_shape_once(b, body, shape, radius, &first);
     if (status != TALUS_OK)
         talus_size_curve_clear(sizes); /* of a form that is not counted */
     for (int i = 0; status == TALUS_OK && i < talus_scene_form_count(shape); i++)

@@ -3,6 +3,7 @@
 #include "io/scene/scene_field.h"
 #include "io/scene/scene_servo.h"
 
+#include "geometry/shape.h"
 #include "geometry/traits.h"
 
 #include <math.h>
@@ -180,7 +181,8 @@ static TalusStatus check_pairs(const TalusScene *scene)
  * bodies have. */
 static TalusStatus check_fixed_keys(const SceneBody *body, const SceneShape *shape)
 {
-    static const char *const moving[] = {"density", "mass", "velocity", "spin", "force", "torque"};
+    static const char *const moving[] = {"density", "mass",  "inertia", "velocity",
+                                         "spin",    "force", "torque"};
     const TalusJson *given = talus_json_get(body->json, "fixed");
     if (talus_scene_is_wall(shape) && given && !body->fixed)
         return talus_json_fail(given, 0, "a %s is always fixed, expected true", kind_name(shape));
@@ -192,6 +194,25 @@ static TalusStatus check_fixed_keys(const SceneBody *body, const SceneShape *sha
             return talus_json_fail_key(key, "a fixed body has none");
     }
     return TALUS_OK;
+}
+
+/* Fails if an entry gives an inertia that no body has, or gives one to spheres or to bodies that are not all alike. */
+static TalusStatus check_inertia(const SceneBody *body, const SceneShape *shape)
+{
+    const TalusJson *json = talus_json_get(body->json, "inertia");
+    if (!json)
+        return TALUS_OK;
+    if (body->inertia.count != 3 && body->inertia.count != 6)
+        return talus_json_fail(
+            json, 0, "%d numbers; expected 3 principal moments, or 6: xx, yy, zz, xy, xz, yz",
+            body->inertia.count);
+    if (talus_scene_entry_shape_count(body) > 1 || talus_scene_form_count(shape) > 1)
+        return talus_json_fail_key(json, "is for bodies of one shape and size");
+    if (shape->kind == TALUS_SHAPE_SPHERE)
+        return talus_json_fail_key(
+            json, "spheres are uniform balls; a compound of one sphere may have another inertia");
+    return talus_json_error_at(json,
+                               talus_check_inertia(kind_name(shape), talus_scene_gyration(body)));
 }
 
 /* Fails unless the times of a table ascend. */
@@ -365,6 +386,7 @@ static TalusStatus check_bodies(const TalusScene *scene)
         TALUS_TRY(talus_scene_find_material(scene, talus_json_get_or_self(body->json, "material"),
                                             body->material, &material));
         TALUS_TRY(check_fixed_keys(body, shape));
+        TALUS_TRY(check_inertia(body, shape));
         TALUS_TRY(check_drive(body));
         TALUS_TRY(check_radius(body, shape));
         TALUS_TRY(check_body_orientation(body));

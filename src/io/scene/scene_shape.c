@@ -293,8 +293,23 @@ static TalusStatus make_compound_draft(const TalusScene *scene, const SceneShape
     return TALUS_OK;
 }
 
+TalusSym3 talus_scene_gyration(const SceneBody *body)
+{
+    const double *value = (const double *)body->inertia.items;
+    TalusSym3 inertia = {0};
+    if (body->inertia.count == 0)
+        return inertia;
+    inertia = (TalusSym3){.xx = value[0], .yy = value[1], .zz = value[2]};
+    if (body->inertia.count == 6) {
+        inertia.xy = value[3];
+        inertia.xz = value[4];
+        inertia.yz = value[5];
+    }
+    return talus_sym3_scale(1.0 / body->mass, inertia);
+}
+
 TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *shape, double radius,
-                                  TalusWorld *world, int *first)
+                                  TalusSym3 gyration, TalusWorld *world, int *first)
 {
     for (int form = 0; form < talus_scene_form_count(shape); form++) {
         Draft d = {0};
@@ -302,6 +317,7 @@ TalusStatus talus_scene_add_shape(const TalusScene *scene, const SceneShape *sha
         TalusStatus status = shape->kind == TALUS_SHAPE_COMPOUND
                                  ? make_compound_draft(scene, shape, form, &d)
                                  : make_draft(scene, shape, radius, form, &d);
+        d.def.gyration = gyration;
         TALUS_THEN(status,
                    talus_json_error_at(shape->json, talus_world_add_shape(world, &d.def, &index)));
         free_draft(&d);

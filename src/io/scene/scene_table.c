@@ -45,6 +45,8 @@ static const SceneType sieve = {.kind = SCENE_LIST, .item = &point2, .min_count 
 static const SceneType profile = {.kind = SCENE_LIST, .item = &point2, .min_count = 2};
 static const SceneType corners = {.kind = SCENE_LIST, .item = &vector, .min_count = 4};
 static const SceneType reals = {.kind = SCENE_LIST, .item = &any_real, .min_count = 2};
+static const SceneType inertia = {
+    .kind = SCENE_LIST, .item = &any_real, .min_count = 3, .max_count = 6};
 static const SceneType grid = {.kind = SCENE_LIST, .item = &reals, .min_count = 2};
 static const SceneType names = {.kind = SCENE_LIST, .item = &text, .min_count = 1};
 static const SceneType corner_count = {.kind = SCENE_INT, .min = 6, .max = 10000};
@@ -405,6 +407,11 @@ static const SceneField body_fields[] = {
     {"density", &positive, AT(density), .one_of = "?weight",
      .help = "kg/m3; default the material's"},
     {"mass", &positive, AT(mass), .one_of = "?weight", .help = "kg, of each body"},
+    {"inertia", &inertia, AT(inertia), .needs = "mass",
+     .help =
+         "kg m2, about the centre of mass, in the axes of the shape: principal moments [x, y, z], or "
+         "the tensor [xx, yy, zz, xy, xz, yz], whose xy is minus the integral of x y; default of a "
+         "uniform body"},
     {"drive", &drive, AT(drive), .one_of = "?motion",
      .help = "how a fixed body moves, whatever it meets"},
     {"drives", &drives, AT(drives), .one_of = "?motion",

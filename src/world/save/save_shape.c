@@ -1,6 +1,7 @@
 /* world/save/save_shape.c - a saved shape: its definition, from which loading builds it again, bit for bit.
  *
- *     kind u32, half, number of lengths u32 (from version 11), lengths, spacing, counts, then the arrays that are present
+ *     kind u32, half, number of lengths u32 (from version 11), lengths, spacing, gyration (from version 15), counts, then
+ *     the arrays that are present
  *     number of parts of a compound; each part the same as above, then its position and orientation */
 #include "geometry/kinds.h"
 #include "world/save/save.h"
@@ -70,6 +71,10 @@ static void transfer_shape_def(TalusArchive *a, TalusShapeDef *def)
     TALUS_ARCHIVE_VEC3(a, &def->half);
     transfer_lengths(a, def);
     TALUS_ARCHIVE_F64(a, &def->spacing);
+    if (a->version > 14) { /* before, all bodies were uniform */
+        TalusSym3 *g = &def->gyration;
+        TALUS_ARCHIVE_F64(a, &g->xx, &g->yy, &g->zz, &g->xy, &g->xz, &g->yz);
+    }
     transfer_arrays(a, def);
     if (a->loading && (unsigned)def->kind >= TALUS_SHAPE_KINDS)
         talus_archive_refuse(a, "no such shape");
