@@ -15,12 +15,22 @@ fail() {
 contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$1")"; }
 
 "$TALUS" validate --list >list || fail "--list"
-for name in incline-block struck-block painleve pendulum dominoes arch; do contains list "  $name "; done
+for name in incline-block struck-block painleve pendulum dominoes arch packing-mu0 beverloo janssen incline drum column; do contains list "  $name "; done
 [ "$(grep -c '^  [a-z]' list)" -ge 15 ] || fail "cases: $(cat list)"
 
 "$TALUS" validate inclin-block 2>err
 [ $? -eq 2 ] || fail "a misspelt case is not wrong usage"
 contains err "talus: validate: no case 'inclin-block'; did you mean 'incline-block'?"
+
+for bad in friction gravit=1 gravity=0 width=-1 friction=1x friction=nan; do
+    "$TALUS" validate chain --plant $bad 2>err
+    [ $? -eq 2 ] || fail "--plant $bad is not wrong usage"
+    contains err "talus: validate: --plant $bad: expected"
+done
+"$TALUS" validate incline-cylinder --plant gravity=1.02 --out planted >table 2>err
+[ $? -eq 1 ] || fail "planted gravity turns nothing red: $(cat table err)"
+contains table "4 of 4 rows red"
+contains planted/tables.md '`talus validate incline-cylinder --plant gravity=1.02`'
 
 "$TALUS" validate struck-block pendulum --out out >table 2>err || fail "struck-block: $(cat table err)"
 contains err "talus: struck-block"

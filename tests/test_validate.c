@@ -13,7 +13,8 @@ static int count_red(const ValidateCase *c, const ValidateSetup *setup, bool pri
 {
     ValidateRow rows[VALIDATE_ROWS];
     int red = 0, count = validate_judge(c, setup, rows);
-    CHECK_INT(count, (c->without_contact ? 1 : 2) * VALIDATE_STEPS * c->quantities);
+    CHECK_INT(count, (c->without_contact || c->coulomb_alone || c->ccp_alone ? 1 : 2) *
+                         VALIDATE_STEPS * c->quantities);
     for (int i = 0; i < count; i++) {
         const ValidateRow *r = &rows[i];
         red += validate_is_red(r->verdict);
@@ -173,6 +174,47 @@ TEST(a_case_that_cannot_be_measured_is_red_and_says_why)
     }
 }
 
+/* ---- means over seeds ---- */
+
+static double spread_of_seeds; /* between neighbouring seeds of the case below */
+
+static TalusStatus measure_seed(const ValidateSetup *setup, double *found)
+{
+    CHECK(setup->seed >= 1 && setup->seed <= 3);
+    found[0] = 1.05 + spread_of_seeds * (setup->seed - 2);
+    return TALUS_OK;
+}
+
+static void expect_mean(double h, ValidateQuantity *q)
+{
+    (void)h;
+    q[0] = (ValidateQuantity){.name = "mean", .unit = "", .expected = 1.0, .bound = 0.1};
+}
+
+/* Three seeds, 1.05 - s, 1.05, 1.05 + s: their standard error is s / sqrt(3). */
+TEST(a_mean_within_its_bound_is_red_if_its_standard_error_is_more_than_half_of_it)
+{
+    ValidateRow rows[VALIDATE_ROWS];
+    ValidateCase c = {.name = "seeds",
+                      .step = 0.01,
+                      .seeds = 3,
+                      .coulomb_alone = true,
+                      .quantities = 1,
+                      .expect = expect_mean,
+                      .measure = measure_seed};
+    spread_of_seeds = 0.08;
+    CHECK_INT(validate_judge(&c, &sound, rows), 2);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(rows[i].verdict, VALIDATE_HOLDS);
+        CHECK_INT(rows[i].law, TALUS_LAW_COULOMB);
+        CHECK_NEAR(rows[i].found, 1.05, 1e-15);
+        CHECK_NEAR(rows[i].scatter, 0.08 / sqrt(3.0), 1e-15);
+    }
+    spread_of_seeds = 0.09;
+    CHECK_INT(validate_judge(&c, &sound, rows), 2);
+    CHECK_INT(rows[0].verdict, VALIDATE_FAILS);
+}
+
 /* ---- the list ---- */
 
 TEST(every_case_says_what_it_shows_and_by_what_right)
@@ -182,6 +224,8 @@ TEST(every_case_says_what_it_shows_and_by_what_right)
         ValidateQuantity q[VALIDATE_QUANTITIES] = {{0}};
         CHECK(validate_find_case(c->name) == c);
         CHECK(c->shows[0] && c->source[0] && c->reason[0] && c->step > 0.0);
+        CHECK(strlen(c->source) < LAB_TEXT && strlen(c->reason) < LAB_TEXT);
+        CHECK(c->seeds >= 0 && c->seeds <= VALIDATE_SEEDS);
         CHECK(c->quantities > 0 && c->quantities <= VALIDATE_QUANTITIES);
         c->expect(c->step, q);
         for (int k = 0; k < c->quantities; k++)
@@ -208,6 +252,7 @@ int main(void)
     RUN(an_error_of_first_order_must_halve);
     RUN(what_is_expected_to_fail_is_red_if_it_holds);
     RUN(a_case_that_cannot_be_measured_is_red_and_says_why);
+    RUN(a_mean_within_its_bound_is_red_if_its_standard_error_is_more_than_half_of_it);
     RUN(every_case_says_what_it_shows_and_by_what_right);
     RUN(theories_of_structures);
     return talus_test_result();

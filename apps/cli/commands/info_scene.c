@@ -53,16 +53,16 @@ static void print_overlap(const TalusWorld *world)
         info_print_fact("overlap", "none");
 }
 
-/* Prints the step over the time in which a body falls by its width. Rates of flows need small steps: at 0.125 of it a
- * hopper ran 8 % too slowly. */
+/* Prints the step over the time in which a body falls by half its width, and what it means for flows. */
 static void print_step(double step, const TalusSurvey *s)
 {
     const double ratio = step / s->fall_time, limit = 0.05;
     if (isfinite(s->fall_time))
-        info_print_fact("step",
-                        "h is %.3g of sqrt(d/g) = %.3g s, d = %.3g m being the least width%s",
-                        ratio, s->fall_time, 2.0 * s->thinnest.size,
-                        ratio > limit ? "; rates of flows are right up to 0.05" : "");
+        info_print_fact(
+            "step", "h is %.3g of sqrt(d/g) = %.3g s, d = %.3g m being the least width%s", ratio,
+            s->fall_time, 2.0 * s->thinnest.size,
+            ratio > limit ? "; flows need at most 0.05: at 0.125 a hopper ran 8 % too slowly"
+                          : ", enough for flows, which need at most 0.05");
 }
 
 void info_print_start(const TalusWorld *world)

@@ -1,15 +1,18 @@
-/* cli/commands/validate.c - talus validate: motions with a closed form, judged at two steps and under two laws. */
+/* cli/commands/validate.c - talus validate: motions with a closed form and bulk flows, judged at two steps and under
+ * two laws. */
 #include "lab/validate/validate.h"
 
 #include "base/memory.h"
 #include "cli/page.h"
 
 #include <limits.h>
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Values of the options, which the table at the end describes. NULL: not given. */
 typedef struct Options {
-    const char *out;
+    const char *out, *plant;
     bool list, quick, json, quiet;
     int threads;
 } Options;
@@ -56,18 +59,41 @@ static bool is_chosen(const ValidateCase *c, const CliList *operands)
     return operands->count == 0 && !(options.quick && c->slow);
 }
 
-/* Judges the chosen cases, until a signal. */
-static void judge_cases(Session *session, const CliList *operands)
+/* Sets the error of --plant in the setup. Returns CLI_OK if there is none or it is sound. */
+static int plant_error(ValidateSetup *setup)
 {
-    const ValidateSetup setup = {
-        .gravity = 1.0, .friction = 1.0, .threads = cli_convert_threads(options.threads)};
+    char name[16], rest;
+    double value;
+    if (!options.plant)
+        return CLI_OK;
+    if (sscanf(options.plant, "%15[a-z]=%lf%c", name, &value, &rest) != 2 || !isfinite(value))
+        return cli_fail_usage(&cli_validate, "--plant %s: expected NAME=VALUE", options.plant);
+    if (strcmp(name, "gravity") == 0 && value > 0.0)
+        setup->gravity = value;
+    else if (strcmp(name, "friction") == 0 && value >= 0.0)
+        setup->friction = value;
+    else if (strcmp(name, "width") == 0 && value > 0.0)
+        setup->widening = value - 1.0;
+    else if (strcmp(name, "walls") == 0)
+        setup->shift = value;
+    else
+        return cli_fail_usage(&cli_validate,
+                              "--plant %s: expected gravity or width above 0, friction of at least "
+                              "0, or walls",
+                              options.plant);
+    return CLI_OK;
+}
+
+/* Judges the chosen cases, until a signal. */
+static void judge_cases(Session *session, const ValidateSetup *setup, const CliList *operands)
+{
     for (int i = 0; i < validate_case_count() && !cli_stop_signal(); i++) {
         const ValidateCase *c = validate_get_case(i);
         if (!is_chosen(c, operands))
             continue;
         if (!options.quiet)
             fprintf(stderr, "talus: %s\n", c->name);
-        session->row_count += validate_judge(c, &setup, session->rows + session->row_count);
+        session->row_count += validate_judge(c, setup, session->rows + session->row_count);
     }
 }
 
@@ -102,8 +128,8 @@ static void format_about(const CliList *operands, char *text, size_t size)
     for (int i = 0; i < operands->count && used < sizeof names; i++)
         used += (size_t)snprintf(names + used, sizeof names - used, " %s", operands->item[i]);
     page_format_machine(1, machine);
-    snprintf(text, size, "`talus validate%s%s`, %s", names, options.quick ? " --quick" : "",
-             machine);
+    snprintf(text, size, "`talus validate%s%s%s%s`, %s", names, options.quick ? " --quick" : "",
+             options.plant ? " --plant " : "", options.plant ? options.plant : "", machine);
 }
 
 /* Writes report.html, results.json and tables.md to --out. */
@@ -121,10 +147,10 @@ static TalusStatus write_results(Session *session, const CliList *operands)
 }
 
 /* Runs the cases, prints and writes the results. Returns the exit code. */
-static int run_session(Session *session, const CliList *operands)
+static int run_session(Session *session, const ValidateSetup *setup, const CliList *operands)
 {
     cli_catch_signals();
-    judge_cases(session, operands);
+    judge_cases(session, setup, operands);
     if (cli_stop_signal()) {
         fprintf(stderr, "talus: stopped by %s\n", cli_stop_name());
         return 128 + cli_stop_signal();
@@ -148,13 +174,17 @@ static int validate_main(const CliList *operands)
         print_list();
         return CLI_OK;
     }
+    ValidateSetup setup = {
+        .gravity = 1.0, .friction = 1.0, .threads = cli_convert_threads(options.threads)};
     int code = check_names(operands);
+    if (code == CLI_OK)
+        code = plant_error(&setup);
     if (code != CLI_OK)
         return code;
     if (TALUS_ALLOC(session.rows, (size_t)(validate_case_count() * VALIDATE_ROWS), "rows") !=
         TALUS_OK)
         return cli_fail_library();
-    code = run_session(&session, operands);
+    code = run_session(&session, &setup, operands);
     talus_release(session.rows);
     lab_set_clear(&session.set);
     return code;
@@ -162,19 +192,23 @@ static int validate_main(const CliList *operands)
 
 static const CliOption validate_options[] = {
     {"list", 0, CLI_FLAG, &options.list, NULL, "list the cases and end"},
-    {"quick", 0, CLI_FLAG, &options.quick, NULL, "only the cases that take a second or so"},
+    {"quick", 0, CLI_FLAG, &options.quick, NULL, "only the cases of seconds"},
     {"out", 0, CLI_TEXT, &options.out, "DIR",
      "write report.html, results.json and tables.md there"},
     {"threads", 0, CLI_COUNT, &options.threads, "N",
      "threads of the cases of grains, 0 for one per processor; by\n"
      "default 1. No result depends on it"},
+    {"plant", 0, CLI_TEXT, &options.plant, "NAME=VALUE",
+     "plant an error, to see which cases turn red: a factor of\n"
+     "gravity, friction or width (of openings, silos, drums and\n"
+     "columns), or walls, m by which floors and walls are too far"},
     {"json", 0, CLI_FLAG, &options.json, NULL, "print the tables as JSON"},
     {"quiet", 0, CLI_FLAG, &options.quiet, NULL, "no progress and no tables"},
 };
 
 const CliCommand cli_validate = {
     .name = "validate",
-    .summary = "Holds motions with a closed form to it.",
+    .summary = "Holds motions to closed forms, and bulk flows to what is known of them.",
     .operands = "[CASE...]",
     .operands_max = INT_MAX,
     .details =

@@ -101,15 +101,17 @@ int flow_find_probe(const Flow *flow, const char *name)
     return i;
 }
 
-TalusStatus flow_average_force(Flow *flow, double times, int probe, TalusVec3 *mean)
+TalusStatus flow_average_forces(Flow *flow, double times, int count, TalusVec3 *mean)
 {
-    const int64_t count = count_steps(flow, times);
-    TalusVec3 sum = {0.0, 0.0, 0.0};
-    for (int64_t i = 0; i < count; i++) {
+    const int64_t steps = count_steps(flow, times);
+    for (int i = 0; i < count; i++)
+        mean[i] = talus_vec3(0.0, 0.0, 0.0);
+    for (int64_t k = 0; k < steps; k++) {
         TALUS_TRY(step(flow));
-        sum = talus_add(sum, talus_world_probe_value(flow->world, probe).force);
+        for (int i = 0; i < count; i++)
+            mean[i] = talus_madd(mean[i], 1.0 / (double)steps,
+                                 talus_world_probe_value(flow->world, i).force);
     }
-    *mean = talus_scale(1.0 / (double)count, sum);
     return TALUS_OK;
 }
 

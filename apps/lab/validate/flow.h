@@ -44,8 +44,8 @@ TalusStatus flow_check(const Flow *flow);
 
 /* Returns the world's probe of this name; there must be one. */
 int flow_find_probe(const Flow *flow, const char *name);
-/* Makes steps for so long and adds up the force of the probe over them, N; *mean is the mean. */
-TalusStatus flow_average_force(Flow *flow, double times, int probe, TalusVec3 *mean);
+/* Makes steps for so long; mean[i] is the mean force of probe i over them, N, of the first `count` probes. */
+TalusStatus flow_average_forces(Flow *flow, double times, int count, TalusVec3 *mean);
 
 /* The grains, with velocities, masses and contacts: bodies that are neither fixed nor driven. */
 typedef struct FlowState {

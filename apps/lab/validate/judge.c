@@ -100,8 +100,8 @@ int validate_judge(const ValidateCase *c, const ValidateSetup *planted, Validate
 {
     static const TalusFrictionLaw laws[] = {TALUS_LAW_COULOMB, TALUS_LAW_CCP};
     int count = 0;
-    const bool one = c->without_contact || c->coulomb_alone;
-    for (int i = 0; i < (one ? 1 : LAB_COUNT(laws)); i++)
+    const bool exact_alone = c->without_contact || c->coulomb_alone;
+    for (int i = c->ccp_alone; i < (exact_alone ? 1 : LAB_COUNT(laws)); i++)
         for (int k = 0; k < VALIDATE_STEPS && !cli_stop_signal(); k++) {
             ValidateSetup setup = *planted;
             setup.law = laws[i];

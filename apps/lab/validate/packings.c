@@ -61,16 +61,14 @@ static TalusStatus measure_layer(const Flow *flow, double side, bool smooth, dou
     return status;
 }
 
-/* Lets the spheres settle in 45 sqrt(d/g), the last 10 of them to a tight tolerance. */
+/* Lets the spheres settle in 40 sqrt(d/g), the last 5 of them to a tight tolerance. */
 static TalusStatus measure_packing(const ValidateSetup *setup, double mu, double *found)
 {
     Flow flow;
     TalusStatus status = flow_begin(setup, scene, mu, NULL, &flow);
     TALUS_THEN(status, flow_advance(&flow, 35.0));
     TALUS_THEN(status, flow_check(&flow));
-    TALUS_THEN(status, talus_world_set_accuracy(flow.world, 1e-3, 4000));
-    TALUS_THEN(status, flow_advance(&flow, 5.0));
-    TALUS_THEN(status, talus_world_set_accuracy(flow.world, 1e-4, 4000));
+    TALUS_THEN(status, talus_world_set_accuracy(flow.world, mu > 0.0 ? 1e-3 : 1e-4, 2000));
     TALUS_THEN(status, flow_advance(&flow, 5.0));
     TALUS_THEN(status,
                measure_layer(&flow, 7.0 * flow_d * (1.0 + setup->widening), mu == 0.0, found));
@@ -126,6 +124,9 @@ static void expect_mu10(double h, ValidateQuantity *q)
 {
     (void)h;
     expect_packing(0.555, 0.02, 4.15, 0.3, q);
+    q[0].relaxed_fails =
+        "the relaxation opens contacts that slide, and grains of friction 10 come to "
+        "rest more loosely than random loose packing";
 }
 
 static TalusStatus measure_mu10(const ValidateSetup *setup, double *found)
@@ -150,7 +151,7 @@ const ValidateCase validate_packings[] = {
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,
-     .seeds = 3,
+     .seeds = 2,
      .quantities = 2,
      .expect = expect_mu0,
      .measure = measure_mu0},
@@ -161,7 +162,7 @@ const ValidateCase validate_packings[] = {
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,
-     .seeds = 3,
+     .seeds = 2,
      .quantities = 2,
      .expect = expect_mu03,
      .measure = measure_mu03},
@@ -172,7 +173,7 @@ const ValidateCase validate_packings[] = {
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,
-     .seeds = 3,
+     .seeds = 2,
      .quantities = 2,
      .expect = expect_mu1,
      .measure = measure_mu1},
@@ -181,9 +182,9 @@ const ValidateCase validate_packings[] = {
      .source = LOOSE,
      .reason = LOOSE_REASON,
      .step = FLOW_STEP,
-     .coulomb_alone = true,
+     .ccp_alone = true,
      .slow = true,
-     .seeds = 3,
+     .seeds = 2,
      .quantities = 2,
      .expect = expect_mu10,
      .measure = measure_mu10}};

@@ -53,6 +53,7 @@ typedef struct ValidateCase {
     double step;          /* h, s */
     bool without_contact; /* nothing touches: judged under the default law alone */
     bool coulomb_alone;   /* judged under coulomb alone: the other law costs more than it shows */
+    bool ccp_alone;       /* judged under ccp alone: under coulomb steps miss their tolerance */
     bool slow;            /* takes more than a second or so; left out by --quick */
     int seeds;      /* a quantity is the mean over so many runs; 0: one run, nothing is random */
     int quantities; /* number of them, at most VALIDATE_QUANTITIES */
