@@ -138,6 +138,13 @@ for field in stress agitation fabric spin boundary_force; do
     cmp out stored.csv || fail "$field of frames and of the checkpoint differ"
 done
 
+# a cell that deforms: its periods, with their tilt, are those of each frame
+"$TALUS" run simple-shear --set side=4 --set strain=0.2 --frames exact --out cell --quiet || fail "a cell with --frames exact"
+good cell --source frames -f stress --grid 1,3,1 --at 9
+cp out stored.csv
+good cell --source checkpoint -f stress --grid 1,3,1
+cmp out stored.csv || fail "frames and checkpoint of a cell differ"
+
 # ---- the stress of a table of contacts: force times branch vector, of bodies that flow ----
 awk -F, 'FNR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
     FILENAME ~ /bodies/ { flows[$at["body_id"]] = $at["fixed"] == 0; next }
