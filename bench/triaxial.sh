@@ -4,8 +4,8 @@
 # bench/results/2026-11-19-triaxial.md.
 #
 # Spheres of diameter 8 to 12 mm, uniform by number, between six smooth plates, without gravity, friction 0.5 between the
-# spheres. Isotropic compression to 100 kPa, then axial strain at 0.5 1/s to 20 % at a lateral stress of 100 kPa. Inertial
-# number: rate d sqrt(density / stress) = 0.5 0.01 sqrt(2500 / 1e5) = 8e-4. The dense sample is compressed without friction
+# spheres. Isotropic compression to 100 kPa, then axial strain at 0.6 1/s to 20 % at a lateral stress of 100 kPa. Inertial
+# number: rate d sqrt(density / stress) = 0.6 0.01 sqrt(2500 / 1e5) = 9.5e-4. The dense sample is compressed without friction
 # and gets its friction before the shear (`--from`, the key `earlier`); the loose one has its friction all the time, and is one scene.
 #
 # Stated before the first run of this size:
@@ -100,11 +100,11 @@ settings="--set side=$side --set step=0.00025 --set solver.tolerance=0.02"
 # shellcheck disable=SC2086 # settings are words
 run pack "$root/scenes/triaxial.json" $settings --set mu=0 --set rest="$rest" --until "$rest"
 x=$(less "$width" "$(last pack east)") y=$(less "$width" "$(last pack north)") z=$(less "$width" "$(last pack top)")
-run dense "$root/bench/triaxial-shear.json" --from "$work/pack" --set height="$z" --set strain=0.21
+run dense "$root/bench/triaxial-shear.json" --from "$work/pack" --set height="$z" --set strain=0.205
 echo "Dense, $((side * side * side)) spheres"
-tell dense "$x" "$y" "$z" 0.05
+tell dense "$x" "$y" "$z" 0.02
 # shellcheck disable=SC2086
-run loose "$root/scenes/triaxial.json" $settings --set rest="$rest" --set strain=0.22
+run loose "$root/scenes/triaxial.json" $settings --set rest="$rest" --set rate=0.6 --set strain=0.22
 echo
 echo "Loose, $((side * side * side)) spheres"
 tell loose "$width" "$width" "$width" "$rest"

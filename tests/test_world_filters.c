@@ -41,6 +41,24 @@ TEST(groups_meet_unless_told_otherwise)
     talus_world_destroy(world);
 }
 
+TEST(a_body_moves_to_another_group)
+{
+    TalusWorldDef def = tight_def(1e-4);
+    TalusWorld *world = make_world(&def, NULL);
+    add_floor(world);
+    const TalusBodyId first = add_ball(world, 0, talus_vec3(0, 0, 0.1)), none = {51};
+    add_ball(world, 1, talus_vec3(0.2, 0, 0.1));
+    REQUIRE_OK(talus_world_set_groups(world, 1, 1, false));
+    CHECK_INT(contacts(world), 3);
+    REQUIRE_OK(talus_world_set_group(world, first, 1));
+    CHECK_INT(contacts(world), 2);
+    REQUIRE_OK(talus_world_set_group(world, first, 0));
+    CHECK_INT(contacts(world), 3);
+    CHECK_INT(talus_world_set_group(world, first, 32), TALUS_ERR_ARGUMENT);
+    CHECK_INT(talus_world_set_group(world, none, 0), TALUS_ERR_ARGUMENT);
+    talus_world_destroy(world);
+}
+
 TEST(a_pair_is_excluded_as_often_as_it_was_asked_for)
 {
     TalusWorldDef def = tight_def(1e-4);
@@ -108,6 +126,7 @@ TEST(filtered_worlds_do_not_depend_on_threads)
 int main(void)
 {
     RUN(groups_meet_unless_told_otherwise);
+    RUN(a_body_moves_to_another_group);
     RUN(a_pair_is_excluded_as_often_as_it_was_asked_for);
     RUN(filtered_worlds_do_not_depend_on_threads);
     return talus_test_result();

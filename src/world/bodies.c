@@ -444,3 +444,17 @@ TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec
     talus_ranks_take_from_owner(world, slot, &world->exchange_kinetic);
     return TALUS_OK;
 }
+
+TalusStatus talus_world_set_group(TalusWorld *world, TalusBodyId id, int group)
+{
+    int slot;
+    if (group < 0 || group >= TALUS_GROUPS)
+        return talus_reject("group %d; expected 0 to %d", group, TALUS_GROUPS - 1);
+    TALUS_TRY(talus_ranks_find_body(world, id, &slot));
+    talus_slot_wake(world, slot);
+    TalusStatus status = talus_world_mark_bodies_dirty(world);
+    uint16_t *groups = world->bodies.group;
+    if (status == TALUS_OK && slot >= 0)
+        groups[slot] = (uint16_t)(groups[slot] / TALUS_GROUPS * TALUS_GROUPS + group);
+    return talus_comm_agree(world->ranks.comm, status);
+}

@@ -28,21 +28,6 @@ TalusStatus talus_world_set_groups(TalusWorld *world, int a, int b, bool meet)
     return TALUS_OK;
 }
 
-TalusStatus talus_world_set_group(TalusWorld *world, TalusBodyId id, int group)
-{
-    uint16_t *groups;
-    int slot;
-    if (group < 0 || group >= TALUS_GROUPS)
-        return talus_reject("group %d; expected 0 to %d", group, TALUS_GROUPS - 1);
-    TALUS_TRY(talus_ranks_find_body(world, id, &slot));
-    talus_slot_wake(world, slot);
-    TalusStatus status = talus_world_mark_bodies_dirty(world);
-    groups = world->bodies.group;
-    if (status == TALUS_OK && slot >= 0)
-        groups[slot] = (uint16_t)(groups[slot] / TALUS_GROUPS * TALUS_GROUPS + group);
-    return talus_comm_agree(world->ranks.comm, status);
-}
-
 /* Writes the slots a and b to `pair`, smaller first. *there: true if that pair is excluded. Returns the index of the
  * pair in f->excluded, or the index at which to insert it. */
 static int find_exclusion(const TalusFilters *f, int a, int b, uint32_t pair[2], bool *there)
