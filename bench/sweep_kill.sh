@@ -7,13 +7,14 @@
 # DIR is made anew. LONGEST, 3 by default, is the longest time in seconds between start and kill. Prints how often the sweep was
 # killed, how many runs went on from checkpoints, and whether the tables agree; exit status 1 if they do not.
 set -u
+scene=$(cd "$(dirname "$0")/.." && pwd -P)/scenes/heap.json
 talus=$1 dir=$2 longest=${3:-3}
 rm -rf "$dir" && mkdir -p "$dir" && cd "$dir" || exit 1
 
 sweep() {
     out=$1
     shift
-    exec "$@" "$talus" sweep heap --set bodies=300 --set 'disc==12*radius' --set settle=0.6 --vary mu=0.1:0.9:9 --seeds 5 \
+    exec "$@" "$talus" sweep "$scene" --set bodies=300 --set 'disc==12*radius' --set settle=0.6 --vary mu=0.1:0.9:9 --seeds 5 \
         --measure repose --measure coordination --measure steps:kinetic --measure steps:iterations@0.5 \
         --checkpoint-every 0.1 --quiet --out "$out"
 }

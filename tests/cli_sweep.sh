@@ -92,6 +92,8 @@ refused 2 "no column 'kinetik'; did you mean 'kinetic'?" drop.json -m steps:kine
 refused 2 'measured by a clock' drop.json -m steps:solve_seconds
 refused 2 "no probe 'roof'" drop.json -m probe:roof.force_z
 contains err 'there is floor, all'
+refused 2 "no plane or sink 'x'" drop.json -m flow:x.mass
+refused 2 'no cell that deforms' drop.json -m cell:shear
 refused 2 "no joint 'x'" drop.json -m joint:x.effort
 refused 2 'expected a time behind the @' drop.json -m repose@end
 refused 2 'runs end at t = 0.2 s' drop.json -m repose --from 3
@@ -165,6 +167,15 @@ sed -i 's/"finished"/"running"/' "$run/run.json"
 good $base $figures "$@" --out two
 contains err '4 there already, 2 to compute'
 same_results one two
+
+# ---- what crosses planes and falls into sinks ----
+sed 's/"probes": \[/"sinks": [{"below": -9}, {"below": 0.1}], "probes": [{"name": "gate", "plane": {"at": [0, 0, 0.3], "normal": [0, 0, -1]}}, /' drop.json >flow.json
+good flow.json -m 'flow:sink 1.total_bodies' -m flow:gate.total_mass --out flow
+row=flow/$(sed -n '2s/.*,\(runs.*\)/\1/p' flow/runs.csv)
+near "$(cell flow/runs.csv 1 'flow:sink 1.total_bodies')" "$(awk -F, '$3 == "\"sink 1\"" { x = $7 } END { print x }' "$row/flows.csv")" 0 "sink"
+near "$(cell flow/runs.csv 1 flow:gate.total_mass)" "$(awk -F, '$3 == "\"gate\"" { x = $8 } END { print x }' "$row/flows.csv")" 1e-9 "plane"
+[ "$(cell flow/runs.csv 1 flow:gate.total_mass)" != 0 ] || fail "nothing fell: $(cat flow/runs.csv)"
+refused 2 "no probe 'gate'" flow.json -m probe:gate.force_z
 
 # ---- files that a scene reads ----
 printf '0 0 0.1\n' >bed.txt

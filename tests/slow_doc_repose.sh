@@ -22,12 +22,12 @@ grep -- '--out out/repose' commands >large
 # run N COUNT: the Nth command of the small study, which computes COUNT runs
 run() {
     sed -n "$1p" small >command
-    sh ./command >out 2>err || fail "$(cat command): $(cat err)"
+    sh ./command >printed 2>err || fail "$(cat command): $(cat err)"
     grep -qF -- "$2 to compute" err || fail "$(cat command): expected $2 runs: $(cat err)"
 }
 run 1 6
-grep '^  0' out >rows
-[ "$(wc -l <rows)" = 3 ] || fail "rows: $(cat out)"
+grep "^  0" printed >rows
+[ "$(wc -l <rows)" = 3 ] || fail "rows: $(cat printed)"
 if [ "${TALUS_REGENERATE:-}" = 1 ]; then
     awk 'NR == FNR { row[$1] = "    " $0; next } /^      0/ && ($1 in row) { print row[$1]; next } { print }' rows "$page" >rewritten
     cat rewritten >"$page"

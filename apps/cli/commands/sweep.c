@@ -147,8 +147,9 @@ const CliCommand cli_sweep = {
     .operands_max = 1,
     .details =
         "FIGURE is a bulk figure of talus measure (repose, coordination, solid), or a column of a\n"
-        "table of the run: steps:kinetic, probe:NAME.force_z, joint:NAME.effort. It is taken at the\n"
-        "end; from time T on its mean is, with --from T or FIGURE@T.\n"
+        "table of the run: steps:kinetic, probe:NAME.force_z, flow:NAME.total_mass,\n"
+        "joint:NAME.effort, cell:shear. It is taken at the end; with --from T or FIGURE@T the\n"
+        "mean from time T on is.\n"
         "Each run is a process in DIR/runs; one that is there already is not computed again. A sweep\n"
         "that was stopped, whatever the way, goes on by the same command, to the same table, byte for\n"
         "byte. Exit code 1: a run has failed. docs/how-to/sweep.md tells more.\n",

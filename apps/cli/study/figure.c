@@ -15,12 +15,14 @@
 static const struct {
     const char *prefix, *file;
     const char *none[8]; /* columns without numbers, or that are the same in all runs */
-    bool named;          /* rows have the names of probes or joints in their third column */
+    const char *named;   /* what rows are named after, in their third column; NULL: nothing */
 } tables[STUDY_TABLES] = {
-    [STUDY_BULK] = {"", "bulk.csv", {"time"}, false},
-    [STUDY_STEPS] = {"steps:", "steps.csv", {"time", "step", "solver", "outcome"}, false},
-    [STUDY_PROBES] = {"probe:", "probes.csv", {"time", "step", "probe"}, true},
-    [STUDY_JOINTS] = {"joint:", "joints.csv", {"time", "step", "joint"}, true}};
+    [STUDY_BULK] = {"", "bulk.csv", {"time"}, NULL},
+    [STUDY_STEPS] = {"steps:", "steps.csv", {"time", "step", "solver", "outcome"}, NULL},
+    [STUDY_PROBES] = {"probe:", "probes.csv", {"time", "step", "probe"}, "probe"},
+    [STUDY_FLOWS] = {"flow:", "flows.csv", {"time", "step", "flow", "kind"}, "plane or sink"},
+    [STUDY_JOINTS] = {"joint:", "joints.csv", {"time", "step", "joint"}, "joint"},
+    [STUDY_CELL] = {"cell:", "cell.csv", {"time", "step"}, NULL}};
 
 enum { COLUMNS_MAX = 64, NAMES_MAX = 256 };
 
@@ -110,19 +112,16 @@ static bool names_row(const char *name, const char *row)
 
 static int check_row(const CliCommand *command, const StudyFigure *figure, const TalusScene *scene)
 {
-    const bool probes = figure->table == STUDY_PROBES;
-    const int total = probes ? talus_scene_probe_count(scene) : talus_scene_joint_count(scene);
     const char *names[NAMES_MAX];
-    int count = 0;
-    for (int i = 0; i < total; i++) {
-        const char *name =
-            probes ? talus_scene_probe_name(scene, i) : talus_scene_joint_name(scene, i);
-        if (names_row(name, figure->row))
+    char unnamed[NAMES_MAX][24]; /* sinks without a name have their number */
+    const int count = talus_scene_list_rows(scene, tables[figure->table].file, names, NAMES_MAX);
+    for (int i = 0; i < count; i++) {
+        snprintf(unnamed[i], sizeof unnamed[i], "sink %d", i);
+        names[i] = names[i] ? names[i] : unnamed[i];
+        if (names_row(names[i], figure->row))
             return CLI_OK;
-        if (count < NAMES_MAX)
-            names[count++] = name;
     }
-    return fail_unknown(command, figure->text, probes ? "probe" : "joint", figure->row, names,
+    return fail_unknown(command, figure->text, tables[figure->table].named, figure->row, names,
                         count);
 }
 
@@ -174,9 +173,12 @@ int study_figure_parse(const CliCommand *command, const char *text, double from,
     }
     if (!split(text, end, out))
         return cli_fail_usage(command,
-                              "--measure %s: expected NAME, steps:NAME, probe:PROBE.NAME or "
-                              "joint:JOINT.NAME, such as repose or probe:floor.force_z",
+                              "--measure %s: expected NAME, steps:NAME, cell:NAME, "
+                              "probe:PROBE.NAME, flow:FLOW.NAME or joint:JOINT.NAME, such as "
+                              "repose or probe:floor.force_z",
                               text);
+    if (out->table == STUDY_CELL && !talus_scene_has_cell(scene))
+        return cli_fail_usage(command, "--measure %s: this scene has no cell that deforms", text);
     int code = tables[out->table].named ? check_row(command, out, scene) : CLI_OK;
     return code == CLI_OK ? check_column(command, out) : code;
 }

@@ -8,7 +8,9 @@ typedef enum StudyTable {
     STUDY_BULK,
     STUDY_STEPS,
     STUDY_PROBES,
+    STUDY_FLOWS,
     STUDY_JOINTS,
+    STUDY_CELL,
     STUDY_TABLES
 } StudyTable;
 
@@ -19,12 +21,13 @@ typedef struct StudyFigure {
     const char *text; /* as given */
     StudyTable table;
     char column[STUDY_NAME];
-    char row[STUDY_NAME]; /* name of the probe or joint */
+    char row[STUDY_NAME]; /* name of the probe, flow or joint */
     double from;          /* the mean of the rows from this time on, s; NAN: the last row */
 } StudyFigure;
 
-/* Parses "COLUMN" (a bulk figure), "steps:COLUMN", "probe:NAME.COLUMN" or "joint:NAME.COLUMN", each perhaps with "@T", the
- * time from which on the mean is taken; without it, `from`. Checks names of columns, and of probes and joints by the scene.
+/* Parses "COLUMN" (a bulk figure), "steps:COLUMN", "cell:COLUMN", "probe:NAME.COLUMN", "flow:NAME.COLUMN" or
+ * "joint:NAME.COLUMN", each perhaps with "@T", the
+ * time from which on the mean is taken; without it, `from`. Checks names of columns, and of probes, flows and joints by the scene.
  * Returns the exit code, after a message of `command` if the figure is not known. */
 int study_figure_parse(const CliCommand *command, const char *text, double from,
                        const TalusScene *scene, StudyFigure *out);

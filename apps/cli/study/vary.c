@@ -36,9 +36,12 @@ static double read_real(const char *text)
 /* Appends the text of `length` characters. */
 static void add_value(StudyAxis *axis, const char *text, size_t length)
 {
-    const size_t count = (size_t)axis->count + 1;
-    axis->value = cli_check_memory(realloc(axis->value, count * sizeof *axis->value));
-    axis->real = cli_check_memory(realloc(axis->real, count * sizeof *axis->real));
+    const size_t count = (size_t)axis->count;
+    if ((count & (count - 1)) == 0) { /* 0 or a power of two: the arrays are full */
+        const size_t capacity = count ? 2 * count : 1;
+        axis->value = cli_check_memory(realloc(axis->value, capacity * sizeof *axis->value));
+        axis->real = cli_check_memory(realloc(axis->real, capacity * sizeof *axis->real));
+    }
     char *copy = cli_check_memory(malloc(length + 1));
     memcpy(copy, text, length);
     copy[length] = '\0';

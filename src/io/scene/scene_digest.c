@@ -1,4 +1,4 @@
-/* io/scene/scene_digest.c - a hash of all that a scene's run depends on; the names of its probes and joints.
+/* io/scene/scene_digest.c - a hash of all that a scene's run depends on; what it has rows for in the tables of its runs.
  *
  * The tree of the scene is hashed after --set was applied: kinds, keys, numbers and texts in the order of the file, since
  * bodies and parameters have an order. Every text with the key `file` names a file, whose bytes are hashed. Of a run that the
@@ -125,22 +125,53 @@ TalusStatus talus_scene_digest(const TalusScene *scene, uint64_t *digest)
     return scene->from ? add_earlier_run(scene, digest) : TALUS_OK;
 }
 
-int talus_scene_probe_count(const TalusScene *scene)
+/* Names under construction. */
+typedef struct NameList {
+    const char **name;
+    int count, most;
+} NameList;
+
+static void add_name(NameList *list, const char *name)
 {
-    return scene->probes.count;
+    if (list->count < list->most)
+        list->name[list->count++] = name;
 }
 
-const char *talus_scene_probe_name(const TalusScene *scene, int index)
+/* Adds the probes of forces or, with `planes`, those of planes. */
+static void add_probes(NameList *list, const TalusScene *scene, bool planes)
 {
-    return ((const SceneProbe *)scene->probes.items)[index].name;
+    const SceneProbe *probe = (const SceneProbe *)scene->probes.items;
+    for (int i = 0; i < scene->probes.count; i++)
+        if (probe[i].field.count == 0 && (probe[i].plane != NULL) == planes)
+            add_name(list, probe[i].name);
 }
 
-int talus_scene_joint_count(const TalusScene *scene)
+static void add_sinks(NameList *list, const TalusScene *scene)
 {
-    return scene->joints.count;
+    for (int i = 0; i < scene->sinks.count; i++)
+        add_name(list, ((const SceneSink *)scene->sinks.items)[i].name);
 }
 
-const char *talus_scene_joint_name(const TalusScene *scene, int index)
+static void add_joints(NameList *list, const TalusScene *scene)
 {
-    return ((const SceneJoint *)scene->joints.items)[index].def.name;
+    for (int i = 0; i < scene->joints.count; i++)
+        add_name(list, ((const SceneJoint *)scene->joints.items)[i].def.name);
+}
+
+int talus_scene_list_rows(const TalusScene *scene, const char *table, const char **name, int most)
+{
+    NameList list = {.name = name, .most = most};
+    const bool flows = strcmp(table, "flows.csv") == 0;
+    if (flows)
+        add_sinks(&list, scene); /* before planes: a sink without a name is found by its place */
+    if (strcmp(table, "joints.csv") == 0)
+        add_joints(&list, scene);
+    else
+        add_probes(&list, scene, flows);
+    return list.count;
+}
+
+bool talus_scene_has_cell(const TalusScene *scene)
+{
+    return scene->cell != NULL;
 }

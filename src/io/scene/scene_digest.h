@@ -9,10 +9,10 @@
  * read. */
 TalusStatus talus_scene_digest(const TalusScene *scene, uint64_t *digest);
 
-/* Return the number of probes or joints of a scene, and the name of one, without the number of a copy. */
-int talus_scene_probe_count(const TalusScene *scene);
-const char *talus_scene_probe_name(const TalusScene *scene, int index);
-int talus_scene_joint_count(const TalusScene *scene);
-const char *talus_scene_joint_name(const TalusScene *scene, int index);
+/* Lists what has rows of its own in a table of a run of the scene, "probes.csv", "flows.csv" or "joints.csv": sets name[] to
+ * at most `most` names, without the numbers of copies. In "flows.csv" sinks come first, with NULL for one that has no name. Returns their number. */
+int talus_scene_list_rows(const TalusScene *scene, const char *table, const char **name, int most);
+/* True if a run of the scene has the table "cell.csv". */
+bool talus_scene_has_cell(const TalusScene *scene);
 
 #endif
