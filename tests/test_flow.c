@@ -291,6 +291,23 @@ TEST(planes_without_direction_are_refused)
     talus_world_destroy(world);
 }
 
+TEST(planes_in_a_cell_that_deforms_are_refused)
+{
+    TalusWorldDef def = quick_def(1);
+    def.gravity = zero;
+    def.reference_speed = 0.01;
+    def.period =
+        (TalusPeriod){.on = {true, true, true}, .lo = {0.0, 0.0, 0.0}, .hi = {1.0, 1.0, 1.0}};
+    def.cell.on = true;
+    def.cell.rate.xy = 1.0;
+    TalusWorld *world = make_world(&def);
+    TalusProbeDef plane = plane_at(0.5);
+    REQUIRE(world != NULL);
+    CHECK_INT(talus_world_add_probe(world, &plane, NULL), TALUS_ERR_ARGUMENT);
+    CHECK(said("a plane does not move with a cell that deforms"));
+    talus_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(a_plane_counts_each_crossing_once_and_with_its_sign);
@@ -301,5 +318,6 @@ int main(void)
     RUN(flows_have_the_same_bits_after_a_restart_and_for_any_threads);
     RUN(a_failed_step_is_not_counted);
     RUN(planes_without_direction_are_refused);
+    RUN(planes_in_a_cell_that_deforms_are_refused);
     return talus_test_result();
 }

@@ -295,7 +295,7 @@ typedef struct TalusProbeDef {
     int copy; /* PROBE_REGION, PROBE_PLANE: copy of the scene that the bodies belong to (TalusBodyBatch) */
     /* PROBE_PLANE: free bodies whose centres go through the plane at `at`. Of the plane, points count that are no further
      * from `at` than `radius` (a disc) and than `half` along each axis (a rectangle), m; 0: no limit. In periodic space
-     * the nearest image of `at` counts. The motion by which joints are closed after a step is not seen. */
+     * the nearest image of `at` counts; with a cell that deforms there are no planes. The motion by which joints are closed after a step is not seen. */
     TalusVec3 at, normal; /* the normal need not have length 1 */
     double radius;
     TalusVec3 half;

@@ -71,6 +71,11 @@ TalusStatus talus_probe_check(const TalusProbeDef *def)
 TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, int *index)
 {
     TALUS_TRY(talus_probe_check(def));
+    if (def->kind == TALUS_PROBE_PLANE && talus_world_cell_deforms(world))
+        return talus_reject(
+            "probe \"%s\": a plane does not move with a cell that deforms; expected a "
+            "body or a region",
+            def->name ? def->name : "");
     if (def->kind == TALUS_PROBE_BODY &&
         !talus_comm_any(world->ranks.comm, talus_slot_of(world, def->body) >= 0))
         return talus_reject("probe \"%s\": there is no body %" PRIu64, def->name ? def->name : "",
