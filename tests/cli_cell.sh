@@ -1,5 +1,5 @@
 #!/bin/sh
-# The scenes simple-shear and isotropic-compression: cell.csv, the ledger of steps.csv, resuming, measuring by the frames'
+# The scenes simple-shear and compression: cell.csv, the ledger of steps.csv, resuming, measuring by the frames'
 # own periods, exports with a tilt.
 set -u
 failures=0
@@ -45,7 +45,7 @@ awk -F, '
 "$TALUS" measure whole -f solid --source frames >end.csv 2>>measure.log || fail "measure: $(cat measure.log)"
 cmp -s start.csv end.csv && fail "the box of measure does not follow the cell"
 
-"$TALUS" run isotropic-compression --set side=5 --threads 1 --quiet --out press >press.log 2>&1 || fail "press: $(cat press.log)"
+"$TALUS" run compression --set side=5 --threads 1 --quiet --out press >press.log 2>&1 || fail "press: $(cat press.log)"
 "$TALUS" measure press -f contact_stress >stress.csv 2>>measure.log || fail "measure: $(cat measure.log)"
 awk -F, '
     FNR == 1 { for (i = 1; i <= NF; i++) column[$i] = i; next }
