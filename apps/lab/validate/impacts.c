@@ -79,12 +79,14 @@ static void expect_cradle(double h, ValidateQuantity *q)
                               .unit = "m/s",
                               .expected = cradle_speed,
                               .bound = 1e-6 * cradle_speed};
-    q[1] = (ValidateQuantity){.name = "last ball, balls touching",
-                              .unit = "m/s",
-                              .expected = cradle_speed,
-                              .bound = 1e-6 * cradle_speed,
-                              .fails = "impacts that share a step are solved as one, pair by pair "
-                                       "by Newton's law, and not one after the other"};
+    q[1] =
+        (ValidateQuantity){.name = "last ball, balls touching",
+                           .unit = "m/s",
+                           .expected = cradle_speed,
+                           .bound = 1e-6 * cradle_speed,
+                           .fails = "impacts that share a step are solved as one, pair by pair "
+                                    "by Newton's law, and not one after the other, unless impacts "
+                                    "propagate"};
 }
 
 /* Sends the first of a row of elastic balls at the others and writes the speed of the last one. */
