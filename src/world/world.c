@@ -129,17 +129,14 @@ static TalusStatus check_impacts(const TalusWorld *world)
     if (world->def.impacts != TALUS_IMPACTS_PROPAGATING)
         return TALUS_OK;
     if (!talus_engine_can(world->engine, TALUS_ENGINE_IMPACTS))
-        return talus_error_key(
-            "impacts", talus_fail(TALUS_ERR_UNSUPPORTED,
-                                  "impacts: backend %s has simultaneous impacts only; backend cpu "
-                                  "has propagating ones",
-                                  world->def.backend));
+        return talus_fail_key(
+            "impacts", TALUS_ERR_UNSUPPORTED,
+            "backend %s has simultaneous impacts only; backend cpu has propagating ones",
+            world->def.backend);
     if (talus_comm_size(world->def.comm) > 1)
-        return talus_error_key(
-            "impacts",
-            talus_fail(TALUS_ERR_UNSUPPORTED,
-                       "impacts: several ranks have simultaneous impacts only; one rank has "
-                       "propagating ones"));
+        return talus_fail_key(
+            "impacts", TALUS_ERR_UNSUPPORTED,
+            "several ranks have simultaneous impacts only; one rank has propagating ones");
     return TALUS_OK;
 }
 
