@@ -379,7 +379,7 @@ TEST(a_step_that_fails_after_impacts_leaves_the_world_as_it_was)
     talus_world_destroy(world);
 }
 
-TEST(joints_and_unknown_laws_are_refused)
+TEST(joints_cells_and_unknown_laws_are_refused)
 {
     TalusWorldDef def = impact_def(0.001);
     TalusWorld *world = make_impacts(&def, 0.0, 1.0);
@@ -388,6 +388,11 @@ TEST(joints_and_unknown_laws_are_refused)
     CHECK_INT(talus_world_add_joint(world, &joint, NULL), TALUS_ERR_UNSUPPORTED);
     CHECK_STR(talus_error_record()->key, "impacts");
     talus_world_destroy(world);
+    def.period = (TalusPeriod){.hi = {1.0, 1.0, 1.0}, .on = {1, 1, 1}};
+    def.cell.on = true;
+    CHECK_INT(talus_world_create(&def, &world), TALUS_ERR_UNSUPPORTED);
+    CHECK_STR(talus_error_record()->key, "impacts");
+    def.cell.on = false;
     def.impacts = (TalusImpactLaw)2;
     CHECK_INT(talus_world_create(&def, &world), TALUS_ERR_ARGUMENT);
     CHECK_STR(talus_error_record()->key, "impacts");
@@ -406,6 +411,6 @@ int main(void)
     RUN(a_driven_wall_gives_energy_and_the_ledger_says_how_much);
     RUN(endless_rounds_end_and_are_reported);
     RUN(a_step_that_fails_after_impacts_leaves_the_world_as_it_was);
-    RUN(joints_and_unknown_laws_are_refused);
+    RUN(joints_cells_and_unknown_laws_are_refused);
     return talus_test_result();
 }

@@ -49,8 +49,8 @@ typedef enum TalusImpactLaw {
      * share no body within a step */
     TALUS_IMPACTS_SIMULTANEOUS,
     /* before the problem of the step, one after the other: the closing contacts are compressed without restitution,
-     * their impulses are returned times it, and what closes thereby follows. Never adds energy. Not with joints, on
-     * several ranks or on devices */
+     * their impulses are returned times it, and what closes thereby follows. Never adds energy. Not with joints or
+     * cells that deform, on several ranks or on devices */
     TALUS_IMPACTS_PROPAGATING
 } TalusImpactLaw;
 

@@ -137,6 +137,10 @@ static TalusStatus check_impacts(const TalusWorld *world)
         return talus_fail_key(
             "impacts", TALUS_ERR_UNSUPPORTED,
             "several ranks have simultaneous impacts only; one rank has propagating ones");
+    if (world->def.cell.on)
+        return talus_fail_key("impacts", TALUS_ERR_UNSUPPORTED,
+                              "a cell that deforms has simultaneous impacts only; a period that "
+                              "stands still has propagating ones");
     return TALUS_OK;
 }
 

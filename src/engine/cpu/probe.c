@@ -11,8 +11,8 @@ typedef struct ProbeContext {
     const TalusEngineProbe *probe;
     const TalusPeriod *period; /* NULL: space is not periodic */
     double h;                  /* s, of the part of the step */
-    const TalusVec3 *impulse; /* [contacts]: on b, world frame */
-    bool moments;             /* the solved problem's moments of contacts count */
+    const TalusVec3 *impulse;  /* [contacts]: on b, world frame */
+    bool moments;              /* the solved problem's moments of contacts count */
 } ProbeContext;
 
 /* True if the probe sums over the body in `slot`. */
@@ -126,8 +126,8 @@ static void get_probe_body(CpuEngine *e, int slot, double sum[TALUS_PROBE_BODY_S
 static void compute_probe(CpuEngine *e, const TalusEngineProbe *probe, double h,
                           TalusProbeSums *out)
 {
-    ProbeContext c = {e, probe, talus_has_period(&e->period) ? &e->period : NULL, h,
-                      e->contacts->impulse, true};
+    ProbeContext c = {
+        e, probe, talus_has_period(&e->period) ? &e->period : NULL, h, e->contacts->impulse, true};
     double sum[TALUS_PROBE_CONTACT_SUMS] = {0.0}, body[TALUS_PROBE_BODY_SUMS] = {0.0};
     if (!probe->plane)
         cpu_sum_contacts(e, sum_probe_contacts, &c, TALUS_PROBE_CONTACT_SUMS, sum);

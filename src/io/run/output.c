@@ -528,9 +528,9 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         e->potential_change, e->elastic_change, e->friction, e->impact, e->stabilisation,
         e->stiffening, e->cohesion, e->gravity_error, e->spin, e->joints, e->driven, e->applied,
         e->cell, e->projection, e->exchange, e->imbalance, (long long)info->asleep,
-        info->sleep_speed, (long long)info->impacts.contacts,
-        (long long)info->impacts.rounds, (long long)info->impacts.inexact, info->detect_seconds, info->build_seconds, info->solve_seconds,
-        info->integrate_seconds);
+        info->sleep_speed, (long long)info->impacts.contacts, (long long)info->impacts.rounds,
+        (long long)info->impacts.inexact, info->detect_seconds, info->build_seconds,
+        info->solve_seconds, info->integrate_seconds);
 }
 
 /* Writes a name, given by the user, in quotes, as RFC 4180 requires: quotes in it are doubled. Line feeds become
