@@ -210,9 +210,8 @@ TalusStatus cpu_rollback(TalusEngine *engine, bool states)
 }
 
 const TalusEngineOps cpu_engine_ops = {
-    .capabilities =
-        TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP | TALUS_ENGINE_CELL |
-        TALUS_ENGINE_IMPACTS,
+    .capabilities = TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP |
+                    TALUS_ENGINE_CELL | TALUS_ENGINE_IMPACTS,
 #define OPERATION(result, name, arguments) .name = cpu_##name,
 #define OWN_ONLY(result, name, arguments)
 #include "engine/operations.h"
