@@ -43,6 +43,17 @@ typedef struct TalusCellDef {
         [3]; /* Pa: mean over a step of contact and kinetic pressure, to be reached and kept */
 } TalusCellDef;
 
+/* How contacts with restitution rebound when several close in one step. */
+typedef enum TalusImpactLaw {
+    /* all at once, in the problem of the step: each by Newton's law from its own approach speed. Exact for impacts that
+     * share no body within a step */
+    TALUS_IMPACTS_SIMULTANEOUS,
+    /* before the problem of the step, one after the other: the closing contacts are compressed without restitution,
+     * their impulses are returned times it, and what closes thereby follows. Never adds energy. Not with joints or
+     * cells that deform, on several ranks or on devices */
+    TALUS_IMPACTS_PROPAGATING
+} TalusImpactLaw;
+
 typedef struct TalusWorldDef {
     uint32_t cookie;   /* set by talus_world_def_default and _relaxed, not in a zeroed struct */
     TalusVec3 gravity; /* m/s2 */
@@ -80,6 +91,7 @@ typedef struct TalusWorldDef {
     TalusFrictionModel friction; /* of pairs of materials without a model of their own */
     /* Speed in units of |gravity| h: contacts that close more slowly do not rebound. */
     double restitution_threshold;
+    TalusImpactLaw impacts;
     /* Largest gap at which cohesion acts, as a fraction of the smaller size. */
     double cohesion_range;
     /* Axes along which space repeats itself: a body that leaves on one side enters on the other. A period must be
@@ -361,6 +373,15 @@ typedef struct TalusOverlapSummary {
     double kappa;
 } TalusOverlapSummary;
 
+/* Impacts that propagate, of all parts of a step; all 0 under TALUS_IMPACTS_SIMULTANEOUS. */
+typedef struct TalusImpactSummary {
+    int64_t contacts; /* contacts that closed */
+    int64_t rounds;   /* of impacts one after the other */
+    /* Contacts that were stopped without rebound, because the rounds ended (1,000 and 100 per contact that closed) or
+     * the impacts kept meeting new contacts (32 detections), or whose compression missed its accuracy. */
+    int64_t inexact;
+} TalusImpactSummary;
+
 /* Report of one step. Numbers of bodies and contacts are of all ranks. A part is the whole step or, if the step was halved, a half, quarter, eighth or sixteenth of
  * it. */
 typedef struct TalusStepInfo {
@@ -389,7 +410,8 @@ typedef struct TalusStepInfo {
     /* Overlap over size at the start of the step: mean and maximum over the contacts that overlap. */
     double penetration_mean, penetration_max;
     TalusOverlapSummary overlap; /* of the loaded contacts */
-    int64_t asleep;              /* sleeping bodies */
+    TalusImpactSummary impacts;
+    int64_t asleep;     /* sleeping bodies */
     double sleep_speed; /* m/s: slower motion is neglected where bodies sleep; 0 if none sleeps */
     TalusLedger ledger;
     double detect_seconds, build_seconds, solve_seconds,
@@ -407,7 +429,7 @@ TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *i
 double talus_world_next_length(const TalusWorld *world, double time);
 
 /* Detects contacts and builds the problem of the next whole step, without the bodies that would enter or leave at its
- * start; on the host for every backend. *problem is the world's own, valid until the world changes or makes a step. */
+ * start; on the host for every backend. Impacts that propagate are not made before it. *problem is the world's own, valid until the world changes or makes a step. */
 TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
 
 /* Sets the def's tolerance and max_iterations from the next step on. TALUS_COMPLIANCE_AUTO follows gradually. */

@@ -210,12 +210,29 @@ typedef struct TalusProbeSums {
     TalusVec3 momentum; /* momentum of these bodies, from the solved velocities */
 } TalusProbeSums;
 
-/* Optional capabilities. Creation of a world fails if the world needs periods or sleep and its engine lacks them. */
+/* Impacts that propagate (engine/cpu/impact.c). */
+typedef struct TalusImpactOptions {
+    double h;           /* s: length of the part of the step */
+    double least_speed; /* m/s: contacts that close more slowly are no impacts */
+} TalusImpactOptions;
+
+typedef struct TalusEngineImpacts {
+    int64_t contacts; /* contacts that closed in some round */
+    int64_t rounds;
+    int64_t
+        unsettled; /* contacts of components that were compressed under the relaxation, once per round */
+    int64_t left;                    /* contacts that still closed when the rounds ended */
+    double kinetic_change;           /* J */
+    double impact, friction, driven; /* works as in TalusEngineLedger, J */
+} TalusEngineImpacts;
+
+/* Optional capabilities. Creation of a world fails if the world needs one and its engine lacks it. */
 enum {
     TALUS_ENGINE_SHARED = 1 << 0,  /* works on the world's arrays, without upload or download */
     TALUS_ENGINE_PERIODS = 1 << 1, /* periodic space */
     TALUS_ENGINE_SLEEP = 1 << 2,   /* sleeping bodies, TALUS_MOBILITY_ASLEEP */
     TALUS_ENGINE_CELL = 1 << 3,    /* a periodic cell that deforms (collide/cell.h) */
+    TALUS_ENGINE_IMPACTS = 1 << 4, /* impacts that propagate, on one rank */
 };
 
 /* Solved velocities and spins of all slots, and whether they differ from those of the detection by more than a limit. */

@@ -60,6 +60,14 @@ OPERATION(TalusStatus, detect, (TalusEngine *engine, const TalusDetectOptions *o
  * list instead. */
 OPERATION(TalusStatus, redetect, (TalusEngine *engine, const TalusDetectOptions *options,
           TalusVec3 gravity, TalusEngineCounts *counts))
+/* After detect, before build, on one rank: find_impacts counts the contacts with restitution that close within h, faster
+ * than the threshold, and writes the largest speed at which one approaches. propagate_impacts, right after it and only if there are some, changes the velocities of free
+ * bodies by the law of engine/cpu/impact.c. The caller then detects again. If probes are requested, their sums have
+ * the impulses of the impacts in `impulse` and `torque`, and 0 elsewhere. */
+SHARED_ONLY(TalusStatus, find_impacts, (TalusEngine *engine, const TalusImpactOptions *options,
+            int64_t *count, double *fastest))
+SHARED_ONLY(TalusStatus, propagate_impacts, (TalusEngine *engine,
+            const TalusImpactOptions *options, TalusEngineImpacts *out))
 /* Sets the joints of all problems that are built later; NULL: none. */
 OPERATION(TalusStatus, put_joints, (TalusEngine *engine, const TalusEngineJoints *joints))
 /* Downloads, after a solve, the impulses of the joints to gamma, three per block, and the problem's present records

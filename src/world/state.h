@@ -55,7 +55,7 @@ struct TalusWorld {
     /* true if the warning has been logged; part of a saved state */
     bool said_missed, said_infeasible;
     /* true if the warning has been logged; not saved: a resumed run may repeat these warnings */
-    bool said_fallback, said_overlap, said_jammed, said_clipped, said_soft;
+    bool said_fallback, said_overlap, said_jammed, said_clipped, said_soft, said_impacts;
 
     TalusPool *pool;
     TalusProblem *problem;

@@ -93,6 +93,9 @@ static TalusStatus check_def(const TalusWorldDef *def)
                       def->elastic_overlap, TALUS_ELASTIC_OVERLAP_MAX);
     TALUS_TRY(check_minimum("restitution_threshold", def->restitution_threshold, 0.0,
                             "a multiple of gravity times step"));
+    if ((unsigned)def->impacts > TALUS_IMPACTS_PROPAGATING)
+        return REFUSE("impacts", "impacts is %d; expected simultaneous (0) or propagating (1)",
+                      (int)def->impacts);
     TALUS_TRY(
         check_minimum("cohesion_range", def->cohesion_range, 0.0, "a fraction of the body size"));
     TALUS_TRY(talus_model_check(def->friction));
@@ -120,9 +123,31 @@ static TalusStatus check_def(const TalusWorldDef *def)
     return TALUS_OK;
 }
 
+/* Refuses impacts that propagate where they are not implemented. */
+static TalusStatus check_impacts(const TalusWorld *world)
+{
+    if (world->def.impacts != TALUS_IMPACTS_PROPAGATING)
+        return TALUS_OK;
+    if (!talus_engine_can(world->engine, TALUS_ENGINE_IMPACTS))
+        return talus_fail_key(
+            "impacts", TALUS_ERR_UNSUPPORTED,
+            "backend %s has simultaneous impacts only; backend cpu has propagating ones",
+            world->def.backend);
+    if (talus_comm_size(world->def.comm) > 1)
+        return talus_fail_key(
+            "impacts", TALUS_ERR_UNSUPPORTED,
+            "several ranks have simultaneous impacts only; one rank has propagating ones");
+    if (world->def.cell.on)
+        return talus_fail_key("impacts", TALUS_ERR_UNSUPPORTED,
+                              "a cell that deforms has simultaneous impacts only; a period that "
+                              "stands still has propagating ones");
+    return TALUS_OK;
+}
+
 /* Refuses a world with a period, with sleep or with a cell that deforms if its engine lacks that capability. */
 static TalusStatus check_engine(const TalusWorld *world)
 {
+    TALUS_TRY(check_impacts(world));
     bool periods = talus_has_period(&world->def.period) &&
                    !talus_engine_can(world->engine, TALUS_ENGINE_PERIODS);
     bool sleep =

@@ -1,4 +1,4 @@
-/* lab/validate/impacts.c - a ball that bounces, a row of balls, Painleve's bar.
+/* lab/validate/impacts.c - a ball that bounces, a row of balls, impacts that propagate, Painleve's bar.
  *
  * Restitution. Newton's law reverses the speed in the step that finds the contact, so up to one step's travel v h above
  * the floor: the apex is high by up to (1 - e^2) v h, and the first-order flight takes up to (e^2 + e)/2 v h off it.
@@ -79,12 +79,14 @@ static void expect_cradle(double h, ValidateQuantity *q)
                               .unit = "m/s",
                               .expected = cradle_speed,
                               .bound = 1e-6 * cradle_speed};
-    q[1] = (ValidateQuantity){.name = "last ball, balls touching",
-                              .unit = "m/s",
-                              .expected = cradle_speed,
-                              .bound = 1e-6 * cradle_speed,
-                              .fails = "impacts that share a step are solved as one, pair by pair "
-                                       "by Newton's law, and not one after the other"};
+    q[1] =
+        (ValidateQuantity){.name = "last ball, balls touching",
+                           .unit = "m/s",
+                           .expected = cradle_speed,
+                           .bound = 1e-6 * cradle_speed,
+                           .fails = "impacts that share a step are solved as one, pair by pair "
+                                    "by Newton's law, and not one after the other, unless impacts "
+                                    "propagate"};
 }
 
 /* Sends the first of a row of elastic balls at the others and writes the speed of the last one. */
@@ -114,6 +116,100 @@ static TalusStatus measure_cradle(const ValidateSetup *setup, double *found)
 {
     TALUS_TRY(strike_cradle(setup, cradle_gap, &found[0]));
     return strike_cradle(setup, 0.0, &found[1]);
+}
+
+/* ---- impacts that propagate ---- */
+
+enum { HALVES = 5 };
+
+static const double strike_speed = 1.0, superball_mass = 0.1;
+
+/* Elastic impacts of two: of a body of mass a that strikes one of mass b at rest, the latter gets 2 a/(a + b) of the
+ * speed. In a row of halves each gets 4/3 of the one before. */
+static void expect_reflections(double h, ValidateQuantity *q)
+{
+    const char *const name[] = {"last ball of the cradle", "last of a row of halves",
+                                "ball on a ball", "ball after a break"};
+    const double speed[] = {1.0, pow(4.0 / 3.0, HALVES - 1),
+                            (3.0 - superball_mass) / (1.0 + superball_mass), -0.2};
+    (void)h;
+    for (int i = 0; i < 4; i++)
+        q[i] = (ValidateQuantity){.name = name[i],
+                                  .unit = "m/s",
+                                  .expected = strike_speed * speed[i],
+                                  .bound = 1e-6 * strike_speed};
+}
+
+/* Sends the first of a touching row of balls, each of half the mass of the one before, at the others. */
+static TalusStatus strike_halves(const ValidateSetup *setup, double *out)
+{
+    TalusWorld *world = NULL;
+    TalusStatus status = validate_create_weightless(setup, &world);
+    TALUS_THEN(status, validate_set_pair(setup, world, 0.0, 0.0, 1.0));
+    for (int i = 0; status == TALUS_OK && i < HALVES; i++) {
+        ValidateBody ball = {.shape = validate_sphere(cradle_radius),
+                             .mass = ldexp(1.0, -i),
+                             .position = {2.0 * i * cradle_radius, 0.0, 0.0}};
+        ball.velocity.x = i == 0 ? strike_speed : 0.0;
+        status = validate_add_body(world, &ball, NULL);
+    }
+    TALUS_THEN(status, validate_step(world));
+    if (status == TALUS_OK)
+        *out = validate_read(world, HALVES - 1).velocity.x;
+    talus_world_destroy(world);
+    return status;
+}
+
+/* Two balls, one on the other, fall on the floor; writes the speed of the upper one, which is lighter. */
+static TalusStatus drop_two(const ValidateSetup *setup, double *out)
+{
+    TalusWorld *world = NULL;
+    TalusStatus status = validate_create_weightless(setup, &world);
+    TALUS_THEN(status, validate_set_pair(setup, world, 0.0, 0.0, 1.0));
+    TALUS_THEN(status, validate_add_floor(setup, world));
+    for (int i = 0; status == TALUS_OK && i < 2; i++) {
+        ValidateBody ball = {.shape = validate_sphere(cradle_radius),
+                             .mass = i == 0 ? 1.0 : superball_mass,
+                             .position = {0.0, 0.0, (1.0 + 2.0 * i) * cradle_radius},
+                             .velocity = {0.0, 0.0, -strike_speed}};
+        status = validate_add_body(world, &ball, NULL);
+    }
+    TALUS_THEN(status, validate_advance(world, 0.02));
+    if (status == TALUS_OK)
+        *out = validate_read(world, 2).velocity.z;
+    talus_world_destroy(world);
+    return status;
+}
+
+/* A ball strikes two touching ones at once; writes its speed after. */
+static TalusStatus strike_two(const ValidateSetup *setup, double *out)
+{
+    TalusWorld *world = NULL;
+    TalusStatus status = validate_create_weightless(setup, &world);
+    TALUS_THEN(status, validate_set_pair(setup, world, 0.0, 0.0, 1.0));
+    for (int i = 0; status == TALUS_OK && i < 3; i++) {
+        ValidateBody ball = {.shape = validate_sphere(cradle_radius), .mass = 1.0};
+        if (i > 0)
+            ball.position = talus_vec3(sqrt(3.0) * cradle_radius, (2 * i - 3) * cradle_radius, 0.0);
+        else
+            ball.velocity.x = strike_speed;
+        status = validate_add_body(world, &ball, NULL);
+    }
+    TALUS_THEN(status, validate_step(world));
+    if (status == TALUS_OK)
+        *out = validate_read(world, 0).velocity.x;
+    talus_world_destroy(world);
+    return status;
+}
+
+static TalusStatus measure_reflections(const ValidateSetup *setup, double *found)
+{
+    ValidateSetup propagating = *setup;
+    propagating.impacts = TALUS_IMPACTS_PROPAGATING;
+    TALUS_TRY(strike_cradle(&propagating, 0.0, &found[0]));
+    TALUS_TRY(strike_halves(&propagating, &found[1]));
+    TALUS_TRY(drop_two(&propagating, &found[2]));
+    return strike_two(&propagating, &found[3]);
 }
 
 /* ---- Painleve's bar ---- */
@@ -210,6 +306,15 @@ const ValidateCase validate_impacts[] = {
      .quantities = 2,
      .expect = expect_cradle,
      .measure = measure_cradle},
+    {.name = "reflections",
+     .shows = "under `\"impacts\": \"propagating\"` elastic balls that touch pass an impact on as "
+              "balls apart do, and share one that meets two at once",
+     .source = "textbook: elastic impacts, one after the other; two at once by symmetry",
+     .reason = "impacts propagate before the step: rounding alone",
+     .step = 0.001,
+     .quantities = 4,
+     .expect = expect_reflections,
+     .measure = measure_reflections},
     {.name = "painleve",
      .shows =
          "a leaning bar that slides into its lean jams at once from mu = N_nn/N_tn on, and turns "

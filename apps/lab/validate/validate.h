@@ -23,6 +23,7 @@ enum { VALIDATE_QUANTITIES = 5, VALIDATE_SEEDS = 8, VALIDATE_STEPS = 2 };
 /* Conditions under which a case is measured. The last four plant an error, for tests. */
 typedef struct ValidateSetup {
     TalusFrictionLaw law;
+    TalusImpactLaw impacts;
     double step;     /* s */
     int seed;        /* of a case of grains: 1 and on */
     int threads;     /* of the worlds of grains; 0: one. No result depends on it */

@@ -15,6 +15,7 @@ static TalusWorldDef get_def(const ValidateSetup *setup)
     TalusWorldDef def =
         setup->law == TALUS_LAW_CCP ? talus_world_def_relaxed() : talus_world_def_default();
     def.friction.law = setup->law;
+    def.impacts = setup->impacts;
     def.step = setup->step;
     def.tolerance = 1e-9;
     def.norm = TALUS_NORM_MAX;

@@ -17,6 +17,7 @@ void cpu_destroy(TalusEngine *engine)
     if (!e)
         return;
     talus_detector_destroy(e->detector);
+    cpu_clear_impacts(e);
     clear_snapshot(&e->snapshot);
     TALUS_RELEASE(e->free_velocity, e->solved_velocity, e->relative_velocity, e->solved_spin,
                   e->changed, e->groups.start, e->body_groups.start, e->partial, e->overlaps,
@@ -209,8 +210,8 @@ TalusStatus cpu_rollback(TalusEngine *engine, bool states)
 }
 
 const TalusEngineOps cpu_engine_ops = {
-    .capabilities =
-        TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP | TALUS_ENGINE_CELL,
+    .capabilities = TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP |
+                    TALUS_ENGINE_CELL | TALUS_ENGINE_IMPACTS,
 #define OPERATION(result, name, arguments) .name = cpu_##name,
 #define OWN_ONLY(result, name, arguments)
 #include "engine/operations.h"

@@ -4,6 +4,7 @@
  *     detect.c      free velocities, detection, redetection
  *     build.c       the contact problem of a step, or of a part of a halved step
  *     integrate.c   integration: from solved velocities to the state at the end
+ *     impact.c      impacts that propagate, before the problem is built
  *     ledger.c      works of contacts, forces and driven bodies; storage of impulses in the contact list
  *     cell.c        a periodic cell that deforms: slips of contacts, stress, work; bodies that cross its sides
  *     probe.c       sums of probes
@@ -82,6 +83,8 @@ typedef struct CpuEngine {
     const TalusEngineProbe *probe; /* owned by the world */
     TalusProbeSums *probe_sums;
     int probes;
+
+    struct CpuImpacts *impacts; /* work arrays of impact.c; NULL before the first search */
 
     CpuSnapshot snapshot;
 } CpuEngine;
@@ -280,7 +283,13 @@ static inline double cpu_image_closing(const CpuEngine *e, int64_t i)
  * records must hold the mean of free and solved velocities, the list its impulses; bodies have not moved yet. */
 void cpu_add_cell_works(CpuEngine *e, TalusEngineLedger *ledger);
 
+/* ---- impact.c ---- */
+void cpu_clear_impacts(CpuEngine *e);
+
 /* ---- probe.c ---- */
+/* Computes force sums of the requested probes for impulses of impacts, on b in the world frame. The contacts must be in
+ * groups (cpu_group_contacts). */
+void cpu_compute_impact_probes(CpuEngine *e, const TalusVec3 *impulse);
 /* Computes the sums of the requested probes (request_probes), after the list has its impulses and before the bodies
  * move. */
 void cpu_compute_probes(CpuEngine *e, double h);

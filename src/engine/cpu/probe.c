@@ -11,6 +11,8 @@ typedef struct ProbeContext {
     const TalusEngineProbe *probe;
     const TalusPeriod *period; /* NULL: space is not periodic */
     double h;                  /* s, of the part of the step */
+    const TalusVec3 *impulse;  /* [contacts]: on b, world frame */
+    bool moments;              /* the solved problem's moments of contacts count */
 } ProbeContext;
 
 /* True if the probe sums over the body in `slot`. */
@@ -43,13 +45,15 @@ static void add_probe_contact(const ProbeContext *c, int i, double *sum)
     const TalusContactList *list = e->contacts;
     const TalusVec3 *position = e->bodies.position;
     const TalusContact *contact = &list->contact[i];
-    TalusVec3 p = list->impulse[i];
+    TalusVec3 p = c->impulse[i], moment = {0.0, 0.0, 0.0};
     bool on_a = has_body(c, contact->a);
     if (on_a == has_body(c, contact->b) || (p.x == 0.0 && p.y == 0.0 && p.z == 0.0))
         return;
     TalusArms arms = talus_contact_arms(list, i, position, e->bodies.radius, &e->period);
+    if (c->moments)
+        moment = contact_moment(e, i);
     talus_probe_add_contact(c->probe, position[on_a ? contact->a : contact->b],
-                            on_a ? arms.a : arms.b, on_a, p, contact_moment(e, i), sum);
+                            on_a ? arms.a : arms.b, on_a, p, moment, sum);
 }
 
 /* Partials: sums of the probe over the contacts of a group, TALUS_PROBE_CONTACT_SUMS. */
@@ -122,7 +126,8 @@ static void get_probe_body(CpuEngine *e, int slot, double sum[TALUS_PROBE_BODY_S
 static void compute_probe(CpuEngine *e, const TalusEngineProbe *probe, double h,
                           TalusProbeSums *out)
 {
-    ProbeContext c = {e, probe, talus_has_period(&e->period) ? &e->period : NULL, h};
+    ProbeContext c = {
+        e, probe, talus_has_period(&e->period) ? &e->period : NULL, h, e->contacts->impulse, true};
     double sum[TALUS_PROBE_CONTACT_SUMS] = {0.0}, body[TALUS_PROBE_BODY_SUMS] = {0.0};
     if (!probe->plane)
         cpu_sum_contacts(e, sum_probe_contacts, &c, TALUS_PROBE_CONTACT_SUMS, sum);
@@ -157,6 +162,18 @@ void cpu_compute_probes(CpuEngine *e, double h)
 {
     for (int i = 0; i < e->probes; i++)
         compute_probe(e, &e->probe[i], h, &e->probe_sums[i]);
+}
+
+void cpu_compute_impact_probes(CpuEngine *e, const TalusVec3 *impulse)
+{
+    for (int i = 0; i < e->probes; i++) {
+        ProbeContext c = {.engine = e, .probe = &e->probe[i], .impulse = impulse};
+        double sum[TALUS_PROBE_CONTACT_SUMS] = {0.0};
+        if (!c.probe->plane) /* a plane counts bodies, which do not move in impacts */
+            cpu_sum_contacts(e, sum_probe_contacts, &c, TALUS_PROBE_CONTACT_SUMS, sum);
+        e->probe_sums[i] = (TalusProbeSums){.impulse = talus_vec3(sum[0], sum[1], sum[2]),
+                                            .torque = talus_vec3(sum[3], sum[4], sum[5])};
+    }
 }
 
 TalusStatus cpu_get_probes(TalusEngine *engine, TalusProbeSums *sums, int count)

@@ -40,6 +40,7 @@ static const struct {
          "kinetic_change,potential_change,elastic_change,friction,impact,stabilisation,stiffening,"
          "cohesion,gravity_error,spin,"
          "joints,driven,applied,cell,projection,exchange,imbalance,asleep,sleep_speed,"
+         "impacts,impact_rounds,impacts_inexact,"
          "detect_seconds,build_seconds,solve_seconds,integrate_seconds\n"},
     [PROBES] =
         {"probes.csv",
@@ -517,7 +518,7 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         "%lld,%.9g,%.9g,%.9g,%.9g,"
         "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
         "%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,"
-        "%lld,%.9g,%.3e,%.3e,%.3e,%.3e\n",
+        "%lld,%.9g,%lld,%lld,%lld,%.3e,%.3e,%.3e,%.3e\n",
         info->time, (long long)info->step, (long long)info->bodies, (long long)info->contacts,
         solve->solver ? solve->solver : "", solve->iterations, solve->products,
         solve->factorisations, talus_outcome_name(solve->outcome), info->missed, info->halvings,
@@ -527,8 +528,9 @@ static TalusStatus write_step(TalusOutput *output, const TalusStepInfo *info)
         e->potential_change, e->elastic_change, e->friction, e->impact, e->stabilisation,
         e->stiffening, e->cohesion, e->gravity_error, e->spin, e->joints, e->driven, e->applied,
         e->cell, e->projection, e->exchange, e->imbalance, (long long)info->asleep,
-        info->sleep_speed, info->detect_seconds, info->build_seconds, info->solve_seconds,
-        info->integrate_seconds);
+        info->sleep_speed, (long long)info->impacts.contacts, (long long)info->impacts.rounds,
+        (long long)info->impacts.inexact, info->detect_seconds, info->build_seconds,
+        info->solve_seconds, info->integrate_seconds);
 }
 
 /* Writes a name, given by the user, in quotes, as RFC 4180 requires: quotes in it are doubled. Line feeds become

@@ -102,6 +102,8 @@ static TalusStatus locate_error(const TalusScene *s, const TalusSceneChoice *cho
         if (s->cell && strcmp(talus_error_record()->key, "cell") == 0)
             value = s->cell->json;
         chosen = c->backend && status == TALUS_ERR_UNSUPPORTED;
+        if (strcmp(talus_error_record()->key, "impacts") == 0)
+            value = talus_json_get(s->json, "impacts");
     }
     return chosen ? status : talus_json_error_at(value ? value : s->solver->json, status);
 }

@@ -61,6 +61,7 @@ static const char *const norms[] = {"rms", "max", NULL};
 static const char *const misses[] = {"continue", "stop", "halve", NULL};
 static const char *const defaults_names[] = {"exact", "relaxed", NULL};
 static const char *const laws[] = {"ccp", "fixed", "coulomb", NULL};
+static const char *const impact_laws[] = {"simultaneous", "propagating", NULL};
 static const char *const axes[] = {"x", "y", "z", NULL};
 static const char *const size_kinds[] = {"uniform", "normal",        "lognormal", "weibull",
                                          "sieve",   "rosin-rammler", NULL};
@@ -71,6 +72,7 @@ static const SceneType norm = {.kind = SCENE_CHOICE, .choices = norms};
 static const SceneType miss = {.kind = SCENE_CHOICE, .choices = misses};
 static const SceneType defaults = {.kind = SCENE_CHOICE, .choices = defaults_names};
 static const SceneType law = {.kind = SCENE_CHOICE, .choices = laws};
+static const SceneType impact_law = {.kind = SCENE_CHOICE, .choices = impact_laws};
 static const SceneType axis = {.kind = SCENE_CHOICE, .choices = axes};
 static const SceneType size_kind = {.kind = SCENE_CHOICE, .choices = size_kinds};
 static const SceneType share = {.kind = SCENE_CHOICE, .choices = shares};
@@ -628,6 +630,10 @@ static const SceneField scene_fields[] = {
      .help = "of friction: \"disc\", \"square\", \"polygon:8\" (3 to 64 sides) or \"none\""},
     {"restitution_threshold", &not_negative, AT(def.restitution_threshold), .preset = "2",
      .help = "contacts that close more slowly do not rebound, in units of gravity times step"},
+    {"impacts", &impact_law, AT(def.impacts), .preset = "\"simultaneous\"",
+     .help =
+         "how contacts with restitution rebound that close in one step: all at once, or one after "
+         "the other, as in a row of touching balls"},
     {"cohesion_range", &not_negative, AT(def.cohesion_range), .preset = "0.01",
      .help = "cohesion acts up to this fraction of the smaller size beyond touch"},
     {"period", &period, AT(period), .help = "where space repeats itself"},

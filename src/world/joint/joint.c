@@ -170,6 +170,13 @@ static TalusStatus check_def(const TalusWorld *world, const TalusJointDef *def)
     if ((unsigned)def->kind >= TALUS_JOINT_KINDS)
         return talus_reject("joint \"%s\": kind %d; expected 0 to %d", name, (int)def->kind,
                             TALUS_JOINT_KINDS - 1);
+    if (world->def.impacts == TALUS_IMPACTS_PROPAGATING)
+        return talus_error_key(
+            "impacts",
+            talus_fail(TALUS_ERR_UNSUPPORTED,
+                       "joint \"%s\": impacts that propagate do not pass through joints; "
+                       "simultaneous impacts do",
+                       name));
     TALUS_TRY(check_bodies(world, name, def));
     TALUS_TRY(check_axes(name, def));
     TALUS_TRY(check_limits(name, def));

@@ -19,7 +19,7 @@
 
 /* Versions of the format that are read; NEWEST is written. Macros, because a message quotes them. */
 #define OLDEST 5
-#define NEWEST 15
+#define NEWEST 16
 #define TEXT_OF(x) #x
 #define TEXT(macro) TEXT_OF(macro)
 static const char file_magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
@@ -71,6 +71,10 @@ void talus_archive_def(TalusArchive *a, TalusWorldDef *def, char **solver, char 
         def->compliance = 0.0; /* up to version 7 contacts were rigid */
     transfer_model(a, &def->friction);
     TALUS_ARCHIVE_F64(a, &def->restitution_threshold, &def->cohesion_range, &def->sleep_speed);
+    if (a->version > 15)
+        TALUS_ARCHIVE_ENUM(a, def->impacts);
+    else
+        def->impacts = TALUS_IMPACTS_SIMULTANEOUS;
     TALUS_ARCHIVE_I32(a, &def->sleep_steps);
     TALUS_ARCHIVE_VEC3(a, &def->period.lo, &def->period.hi);
     TALUS_ARCHIVE_I32(a, &def->period.on[0], &def->period.on[1], &def->period.on[2]);

@@ -118,6 +118,12 @@ static double hardening_ratio(const TalusWorld *world)
     return world->drives > 0 || world->joints.count > 0 ? 50.0 : 0.0;
 }
 
+/* Returns the speed, m/s, below which contacts do not rebound in a part of length h. */
+static double rebound_speed(const TalusWorld *world, double h)
+{
+    return world->def.restitution_threshold * world->gravity_norm * h;
+}
+
 /* Returns the options for the problem of a part. */
 static TalusBuildOptions make_build_options(TalusWorld *world, double h, bool soften)
 {
@@ -136,7 +142,9 @@ static TalusBuildOptions make_build_options(TalusWorld *world, double h, bool so
         .hardening_ratio = hardening_ratio(world),
         .soften = soften ? softening : 0.0,
         .gravity_change = talus_scale(h, world->def.gravity),
-        .rebound_speed = world->def.restitution_threshold * world->gravity_norm * h,
+        /* impacts that propagate are over before the problem is built */
+        .rebound_speed =
+            world->def.impacts == TALUS_IMPACTS_PROPAGATING ? INFINITY : rebound_speed(world, h),
         .cohesion_range = world->def.cohesion_range,
     };
     return options;
@@ -159,6 +167,78 @@ TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften)
     world->penetration_max = report.penetration_max;
     world->info.build_seconds += end_stage(start);
     return TALUS_OK;
+}
+
+/* ---- impacts that propagate ---- */
+
+/* Largest number of detections in a part that impacts call for. */
+enum { MAX_IMPACT_DETECTIONS = 32 };
+
+/* Returns the least speed of impacts in a part of length h, m/s: that of rebounds; no less than what solves resolve. */
+static double least_impact_speed(const TalusWorld *world, double h)
+{
+    double resolved = fmax(world->def.tolerance, 0x1p-30) * world->reference_speed;
+    return fmax(rebound_speed(world, h), resolved);
+}
+
+/* Adds works and numbers of impacts to the step's report. */
+static void report_impacts(TalusWorld *world, const TalusEngineImpacts *part)
+{
+    TalusLedger *ledger = &world->info.ledger;
+    TalusImpactSummary *sum = &world->info.impacts;
+    ledger->kinetic_change += part->kinetic_change;
+    ledger->impact += part->impact;
+    ledger->friction += part->friction;
+    ledger->driven += part->driven;
+    sum->contacts += part->contacts;
+    sum->rounds += part->rounds;
+    sum->inexact += part->unsettled + part->left;
+}
+
+/* Makes the impacts of the contacts in the list, then detects with the velocities after them. *done: false if some
+ * contacts still closed when the rounds ended. */
+static TalusStatus propagate_and_detect(TalusWorld *world, const TalusImpactOptions *options,
+                                        bool *done)
+{
+    TalusEngineImpacts part;
+    TALUS_TRY(talus_stage_snapshot(world, true)); /* velocities change before the solve */
+    TALUS_TRY(talus_probes_request_sums(world));
+    TALUS_TRY(world->engine.ops->propagate_impacts(world->engine.self, options, &part));
+    talus_mirror_mark_bodies_stale(world);
+    TALUS_TRY(talus_probes_add_sums(world));
+    report_impacts(world, &part);
+    *done = part.left == 0;
+    return talus_stage_detect(world, options->h);
+}
+
+TalusStatus talus_stage_impacts(TalusWorld *world, double h)
+{
+    TalusImpactOptions options = {h, least_impact_speed(world, h)};
+    int64_t closing;
+    double fastest;
+    if (world->def.impacts != TALUS_IMPACTS_PROPAGATING || !world->materials.any_restitution)
+        return TALUS_OK;
+    if (world->joints.count > 0) /* those of a state that was loaded under another def */
+        return talus_fail_key("impacts", TALUS_ERR_UNSUPPORTED,
+                              "impacts that propagate do not pass through joints, of which the "
+                              "world has %d; simultaneous impacts do",
+                              world->joints.count);
+    for (int k = 0;; k++) {
+        bool done;
+        TALUS_TRY(
+            world->engine.ops->find_impacts(world->engine.self, &options, &closing, &fastest));
+        /* impacts that come after others in the same part end where they are negligible beside those */
+        options.least_speed = fmax(options.least_speed, 0x1p-30 * fastest);
+        if (closing == 0)
+            return TALUS_OK;
+        if (k == MAX_IMPACT_DETECTIONS) {
+            world->info.impacts.inexact += closing;
+            return TALUS_OK;
+        }
+        TALUS_TRY(propagate_and_detect(world, &options, &done));
+        if (!done)
+            return TALUS_OK;
+    }
 }
 
 /* ---- after a solve ---- */

@@ -11,6 +11,9 @@
  * changes, sets the velocities of driven bodies and detects the contacts of a part; wakes disturbed islands and detects
  * again until no island is disturbed. */
 TalusStatus talus_stage_detect(TalusWorld *world, double h);
+/* Under TALUS_IMPACTS_PROPAGATING, after talus_stage_detect: changes velocities by the impacts of contacts that close
+ * within h, and detects again; adds to ledger, probes and world->info.impacts. */
+TalusStatus talus_stage_impacts(TalusWorld *world, double h);
 /* Builds world->problem from contacts and joints, and sets world->build_options. soften: normal compliance
  * is added to every contact and joint limit, for wedged bodies. */
 TalusStatus talus_stage_build(TalusWorld *world, double h, bool soften);

@@ -1,9 +1,9 @@
-/* world/step/step.c - one step: arrivals, detect, build, solve, integrate.
+/* world/step/step.c - one step: arrivals, detect, impacts, build, solve, integrate.
  *
  * Engines carry out the stages (stages.c); the decisions between them are made here.
  *
  * The state of free bodies is not written before the solved velocities have been checked, so most failed steps need no
- * snapshot. Changes before that check are rolled back one by one: arrivals and sinks (a journal, source.c), the
+ * snapshot. Impacts that propagate write velocities before the build; they take one of contacts and states before. Changes before that check are rolled back one by one: arrivals and sinks (a journal, source.c), the
  * velocities of driven bodies (drive.c), bodies that were woken (sleep.c) and the solver's state (saved before the
  * step). Every attempt detects anew, which gives the same contacts and impulses from the same state.
  *
@@ -312,6 +312,7 @@ static TalusStatus advance(TalusWorld *world, double h, int depth)
     TALUS_TRY(talus_stage_detect(world, h));
     if (moves_too_far(world, depth))
         return advance_halves(world, h, depth, NULL);
+    TALUS_TRY(talus_stage_impacts(world, h));
     TALUS_TRY(talus_stage_build(world, h, false));
     TALUS_TRY(solve_with_redetection(world, h, &part));
     if (moves_too_far(world, depth))
@@ -409,6 +410,20 @@ static void warn_soft(TalusWorld *world)
     world->said_soft = true;
 }
 
+/* Logs, once per world, that impacts were not carried to their end. */
+static void warn_impacts(TalusWorld *world)
+{
+    const TalusImpactSummary *impacts = &world->info.impacts;
+    if (impacts->inexact > 0 && !world->said_impacts)
+        talus_log_to(
+            &world->log, TALUS_LOG_WARNING, "step.impacts",
+            "step %lld: impacts at contacts (%lld) were cut short after %lld rounds or are "
+            "inexact: such contacts stop without rebound (said once; every step reports "
+            "impacts_inexact; shorter steps help)",
+            (long long)world->info.step, (long long)impacts->inexact, (long long)impacts->rounds);
+    world->said_impacts |= impacts->inexact > 0;
+}
+
 /* Sets the imbalance, then adds the energy exchanged since the last step to the ledger. */
 static void close_ledger(TalusWorld *world)
 {
@@ -444,6 +459,7 @@ static void finish_step(TalusWorld *world, double end)
     info->bodies = talus_world_living(world);
     world->overlap = info->overlap;
     warn_fallback(world);
+    warn_impacts(world);
     warn_soft(world);
     if (!info->missed)
         return;
