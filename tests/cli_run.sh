@@ -152,7 +152,7 @@ for list in vpt csv,vpt; do
 done
 "$TALUS" run $small --out kinds --frames banana 2>err
 [ $? -eq 2 ] || fail "--frames banana: not wrong usage"
-contains err "there are view, vtp, vtkhdf, lammps, csv, bulk"
+contains err "there are view, exact, vtp, vtkhdf, lammps, csv, bulk"
 "$TALUS" run $small --out kinds --frames csv,csv 2>err && fail "--frames csv,csv went through"
 contains err "'csv' is named twice"
 "$TALUS" run $small --out kinds --frames , 2>err && fail "--frames , went through"

@@ -70,16 +70,17 @@ TalusStatus talus_cell_check(const TalusWorldDef *def)
         return REFUSE("a cell that deforms needs periods along x, y and z");
     if (p->tilt != 0.0)
         return REFUSE("a cell starts upright: its tilt is %g, expected 0", p->tilt);
-    if (def->comm && talus_comm_size(def->comm) > 1)
-        return REFUSE("a cell that deforms works on one rank; on %d ranks it would not",
-                      talus_comm_size(def->comm));
     if (def->sleep_speed > 0.0)
         return REFUSE("bodies do not sleep in a cell that deforms; expected sleep_speed 0");
     if (talus_norm(def->gravity) > 0.0)
         return REFUSE("a cell that deforms has no gravity, whose work its sides would change; "
                       "expected gravity 0 and a reference_speed");
     TALUS_TRY(check_rate(&def->cell.rate, def->step));
-    return check_control(def);
+    TALUS_TRY(check_control(def));
+    if (def->comm && talus_comm_size(def->comm) > 1)
+        return REFUSE("a cell that deforms works on one rank; on %d ranks it would not",
+                      talus_comm_size(def->comm));
+    return TALUS_OK;
 }
 
 void talus_cell_init(TalusWorld *world)
