@@ -43,7 +43,7 @@ count maps '<image x="[0-9]' 8 # a plane and its scale each
 page forces --histogram force --at 0.3
 count forces 'normal force over its mean' 2 # in the data and as the label
 "$TALUS" measure run --source frames --every 0.1 --report bulk >out 2>err || fail "bulk: $(cat err)"
-grep -q '"title":"coordination"' bulk/report.html || fail "bulk: no coordination"
+grep -q '"title": "coordination"' bulk/report.html || fail "bulk: no coordination"
 [ -s out ] && fail "a table beside a report without -o"
 
 [ "$failures" = 0 ] || exit 1

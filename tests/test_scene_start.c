@@ -24,11 +24,17 @@ static void enter(const char *folder)
 
 static char told[4096];
 
+/* The scene asks for places to be left out (`avoid`): how many were is no surprise. */
+static bool is_asked_for(const char *id)
+{
+    return strcmp(id, "scene.avoid") == 0;
+}
+
 static void note(void *user, TalusLogLevel level, const char *id, const char *text)
 {
     (void)user;
     size_t used = strlen(told);
-    if (level == TALUS_LOG_WARNING)
+    if (level == TALUS_LOG_WARNING && !is_asked_for(id))
         snprintf(told + used, sizeof told - used, "%s %s\n", id, text);
 }
 
