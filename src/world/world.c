@@ -123,7 +123,8 @@ static TalusStatus check_def(const TalusWorldDef *def)
     return TALUS_OK;
 }
 
-/* Refuses impacts that propagate where they are not implemented. */
+/* Refuses impacts that propagate on devices, on several ranks and in a cell that deforms: they are computed by the host, for one
+ * rank and images at rest. */
 static TalusStatus check_impacts(const TalusWorld *world)
 {
     if (world->def.impacts != TALUS_IMPACTS_PROPAGATING)
