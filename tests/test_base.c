@@ -10,7 +10,9 @@
 #include "base/processors.h"
 #include "base/profile.h"
 #include "base/rng.h"
+#include "base/runs.h"
 #include "base/status.h"
+#include "base/timer.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -176,18 +178,85 @@ TEST(profile_counts_loops_by_stage)
     CHECK_STR(talus_profile_set_stage("second"), "first");
     talus_parallel(pool, 4, 1, add_chunk, sum);
     talus_profile_add("a slow one", 100.0);
+    talus_profile_expect_bytes(32.0); /* of the next loop, not of what is outside of loops */
+    talus_profile_add_since("between loops", talus_now() - 50.0);
+    CHECK(talus_profile_expected_bytes() == 32.0);
     talus_profile_set_stage("");
     talus_profile_stop();
     talus_parallel(pool, 4, 1, add_chunk, sum);
-    REQUIRE(talus_profile_rows(row, 8) == 3);
+    talus_profile_add_since("no profile is on", 0.0);
+    REQUIRE(talus_profile_rows(row, 8) == 4);
     CHECK_STR(row[0].loop, "a slow one");
     CHECK_INT(row[0].calls, 1);
-    const TalusProfileRow *first = strcmp(row[1].stage, "first") == 0 ? &row[1] : &row[2];
+    CHECK_STR(row[1].loop, "between loops");
+    CHECK(row[1].seconds >= 50.0 && row[1].bytes == 0.0);
+    const TalusProfileRow *first = strcmp(row[2].stage, "first") == 0 ? &row[2] : &row[3];
     CHECK_STR(first->loop, "test_base.c:add_chunk");
     CHECK_INT(first->calls, 2);
     CHECK(first->bytes == 64.0 && first->known_seconds <= first->seconds);
     CHECK_INT(talus_profile_rows(row, 1), 1);
     talus_pool_destroy(pool);
+}
+
+/* ---- sorting of runs ---- */
+
+/* Items larger than their keys; `at` shows the order of equal keys. */
+typedef struct RunItem {
+    int key, at;
+    char rest[9];
+} RunItem;
+
+static int compare_run_items(const void *a, const void *b)
+{
+    const int x = ((const RunItem *)a)->key, y = ((const RunItem *)b)->key;
+    return (x > y) - (x < y);
+}
+
+/* Sorts `count` items in `runs` ascending runs of random lengths, with many equal keys, and checks the result. */
+static void check_sorted_runs(TalusRng *rng, int count, int runs)
+{
+    RunItem *item = calloc((size_t)count + 1, sizeof *item);
+    int key = 0, sum = 0, sorted = 0;
+    REQUIRE(item);
+    for (int k = 0; k < count; k++) {
+        key = talus_rng_uniform(rng) * count < runs ? 0 : key + (talus_rng_uniform(rng) < 0.3);
+        item[k] = (RunItem){.key = key, .at = k};
+        memset(item[k].rest, k % 100, sizeof item[k].rest);
+        sum += key;
+    }
+    CHECK(talus_sort_runs(item, (size_t)count, sizeof *item, compare_run_items) == TALUS_OK);
+    for (int k = 0; k < count; k++) {
+        sum -= item[k].key;
+        CHECK(item[k].rest[0] == item[k].at % 100 && item[k].rest[8] == item[k].at % 100);
+        sorted += k == 0 || item[k - 1].key < item[k].key ||
+                  (item[k - 1].key == item[k].key && item[k - 1].at < item[k].at);
+    }
+    CHECK_INT(sorted, count);
+    CHECK_INT(sum, 0);
+    free(item);
+}
+
+TEST(runs_are_sorted_and_equal_items_keep_their_order)
+{
+    TalusRng rng = talus_rng_from_seed(7);
+    for (int count = 0; count < 20; count++)
+        for (int runs = 1; runs <= count; runs++)
+            check_sorted_runs(&rng, count, runs);
+    check_sorted_runs(&rng, 5000, 16);
+    check_sorted_runs(&rng, 1000, 1000);
+}
+
+TEST(sorting_of_runs_says_that_memory_is_lacking_and_loses_nothing)
+{
+    RunItem item[] = {{.key = 2}, {.key = 3}, {.key = 1}};
+    for (int k = 1; k <= 4; k++) {
+        talus_fail_allocation_in(k);
+        CHECK(talus_sort_runs(item, 3, sizeof *item, compare_run_items) == TALUS_ERR_MEMORY);
+        talus_fail_allocation_in(0);
+        CHECK(item[0].key == 2 && item[1].key == 3 && item[2].key == 1);
+    }
+    CHECK(talus_sort_runs(item, 3, sizeof *item, compare_run_items) == TALUS_OK);
+    CHECK(item[0].key == 1 && item[1].key == 2 && item[2].key == 3);
 }
 
 /* ---- memory ---- */
@@ -720,6 +789,8 @@ int main(void)
     RUN(params_explain_what_is_wrong);
     RUN(params_describe_themselves);
     RUN(nearest_name_is_near);
+    RUN(runs_are_sorted_and_equal_items_keep_their_order);
+    RUN(sorting_of_runs_says_that_memory_is_lacking_and_loses_nothing);
     RUN(hash_spreads_every_bit);
     RUN(hash_tells_lengths_and_starts_apart);
     RUN(crc_is_the_usual_one);

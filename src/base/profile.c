@@ -1,6 +1,8 @@
 /* base/profile.c - seconds and bytes by stage and loop (profile.h). */
 #include "base/profile.h"
 
+#include "base/timer.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -72,18 +74,30 @@ static TalusProfileRow *find_row(const char *loop)
     return &rows[row_count++];
 }
 
-void talus_profile_add(const char *loop, double seconds)
+/* Adds a call; bytes 0: not known. */
+static void add_call(const char *name, double seconds, double bytes)
 {
     pthread_mutex_lock(&mutex);
-    TalusProfileRow *row = find_row(loop);
+    TalusProfileRow *row = find_row(name);
     row->calls++;
     row->seconds += seconds;
-    if (expected_bytes > 0.0) {
-        row->bytes += expected_bytes;
+    if (bytes > 0.0) {
+        row->bytes += bytes;
         row->known_seconds += seconds;
     }
-    expected_bytes = 0.0;
     pthread_mutex_unlock(&mutex);
+}
+
+void talus_profile_add(const char *loop, double seconds)
+{
+    add_call(loop, seconds, expected_bytes);
+    expected_bytes = 0.0;
+}
+
+void talus_profile_add_since(const char *name, double start)
+{
+    if (talus_profile_is_on())
+        add_call(name, talus_now() - start, 0.0);
 }
 
 static int compare_seconds(const void *a, const void *b)

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/status.h"
 #include "collide/neighbours.h"
+#include "comm/comm.h"
 
 enum {
     GRAIN = 512, /* entries of a chunk */
@@ -273,12 +274,24 @@ static TalusStatus make_neighbours(TalusBroad *broad, TalusPool *pool, const Tal
     return status;
 }
 
+/* Sets *covered: true if the lists of neighbours of all ranks contain all pairs in contact. Ranks make new lists together:
+ * a rank that made one by itself would keep the others waiting, each time another one. */
+static TalusStatus cover_on_all_ranks(TalusBroad *broad, TalusPool *pool,
+                                      const TalusBodyView *bodies,
+                                      const TalusDetectOptions *options, bool *covered)
+{
+    TalusStatus status = talus_neighbours_cover(broad, pool, bodies, options, covered);
+    TALUS_TRY(talus_comm_agree(bodies->comm, status));
+    *covered = !talus_comm_any(bodies->comm, !*covered);
+    return TALUS_OK;
+}
+
 /* Sets *covered: true if the list of neighbours, made anew if that pays, contains all pairs in contact. */
 static TalusStatus cover_with_neighbours(TalusBroad *broad, TalusPool *pool,
                                          const TalusBodyView *bodies,
                                          const TalusDetectOptions *options, bool *covered)
 {
-    TALUS_TRY(talus_neighbours_cover(broad, pool, bodies, options, covered));
+    TALUS_TRY(cover_on_all_ranks(broad, pool, bodies, options, covered));
     if (*covered || !talus_neighbours_due(broad, bodies))
         return TALUS_OK;
     TalusStatus status = make_neighbours(broad, pool, bodies, options);

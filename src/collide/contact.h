@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "geometry/shape.h"
 
+#include <talus/comm.h>
 #include <talus/math.h>
 
 /* Filter of pairs of bodies: detection ignores pairs of different copies of a scene, pairs whose groups do not meet, and
@@ -90,6 +91,7 @@ typedef struct TalusBodyView {
     uint64_t last_id;
     /* Number of the last slots, whose bodies other ranks own: contacts are found of free bodies in the slots before. */
     int halo;
+    TalusComm *comm; /* the ranks that detect at the same time; NULL: this one alone */
 } TalusBodyView;
 
 /* True if body a comes before body b in the order of ids. rank: TalusBodyView.rank. */

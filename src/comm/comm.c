@@ -2,6 +2,7 @@
 #include "comm/comm.h"
 
 #include "base/memory.h"
+#include "base/profile.h"
 #include "base/timer.h"
 
 #include <assert.h>
@@ -79,11 +80,18 @@ static TalusStatus fail_broken(void)
 
 /* The operations, with their use booked. */
 
+/* Returns the seconds since `start`, which the profile has, too, with those of waiting for other ranks. */
+static double book(const char *name, double start)
+{
+    talus_profile_add_since(name, start);
+    return talus_now() - start;
+}
+
 static bool reduce(TalusComm *comm, TalusReduction kind, void *values, int count)
 {
     const double start = talus_now();
     const bool done = comm->ops->reduce(comm, kind, values, count);
-    comm->use.reduce_seconds += talus_now() - start;
+    comm->use.reduce_seconds += book("sums over ranks", start);
     return done;
 }
 
@@ -91,14 +99,14 @@ static bool broadcast(TalusComm *comm, int root, void *data, size_t bytes)
 {
     const double start = talus_now();
     const bool done = comm->ops->broadcast(comm, root, data, bytes);
-    comm->use.broadcast_seconds += talus_now() - start;
+    comm->use.broadcast_seconds += book("messages between ranks", start);
     return done;
 }
 
 /* Books messages that were sent from `start` on. */
 static void book_messages(TalusComm *comm, const TalusMessage *send, int sends, double start)
 {
-    comm->use.message_seconds += talus_now() - start;
+    comm->use.message_seconds += book("messages between ranks", start);
     comm->use.messages += sends;
     for (int k = 0; k < sends; k++)
         comm->use.bytes += (int64_t)send[k].bytes;
@@ -215,7 +223,7 @@ TalusStatus talus_comm_finish_exchange(TalusComm *comm)
         return TALUS_OK;
     const double start = book_work(comm);
     const bool done = comm->ops->finish_exchange(comm);
-    comm->use.message_seconds += talus_now() - start;
+    comm->use.message_seconds += book("messages between ranks", start);
     comm->under_way = false;
     return done ? TALUS_OK : fail_broken();
 }

@@ -104,6 +104,7 @@ static TalusBodyView body_view(const CpuEngine *e, const TalusVec3 *velocity, co
         .id = b->id,
         .last_id = b->last_id,
         .halo = b->halo,
+        .comm = b->comm,
     };
     return view;
 }

@@ -532,8 +532,8 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox)
                    (size_t)parcel->contacts * sizeof *ranks->contact);
         ranks->contacts += parcel->contacts;
     }
-    talus_body_sort_records(record, (size_t)at);
-    TalusStatus status = replace_bodies(world, record, (size_t)at);
+    TalusStatus status = talus_body_sort_records(record, (size_t)at);
+    TALUS_THEN(status, replace_bodies(world, record, (size_t)at));
     talus_release(record);
     ranks->halo = 0;
     ranks->moved = true;

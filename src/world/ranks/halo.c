@@ -12,6 +12,9 @@
 #include "world/state.h"
 
 #include "base/memory.h"
+#include "base/profile.h"
+#include "base/runs.h"
+#include "base/timer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -189,6 +192,7 @@ static TalusStatus enter_cells(Search *s)
 {
     int *near;
     TALUS_TRY(TALUS_ALLOC(near, (size_t)s->size, "halo"));
+    const double start = talus_now();
     const int nears = list_near_ranks(s, near);
     TalusStatus status = TALUS_OK;
     for (int i = 0; i < s->bodies && status == TALUS_OK; i++) {
@@ -202,6 +206,7 @@ static TalusStatus enter_cells(Search *s)
     }
     talus_release(near);
     TALUS_THEN(status, talus_cell_table_list(&s->table));
+    talus_profile_add_since("halo.c:enter_cells", start);
     return status;
 }
 
@@ -277,9 +282,11 @@ static TalusStatus send_requests(Search *s)
     TalusStatus status = TALUS_OK;
     size_t used = 0;
     s->messages = 0;
+    const double start = talus_now();
     for (int r = 0; r < s->size && status == TALUS_OK; r++)
         if (r != s->rank && overlap(s, &s->need[s->rank], &s->offer[r]))
             status = append_request(s, r, &used);
+    talus_profile_add_since("halo.c:append_request", start);
     return send_messages(s, status);
 }
 
@@ -370,21 +377,25 @@ static TalusStatus append_bodies(Search *s, const TalusSlotList *list, size_t *u
 /* Packs the bodies of all lists. */
 static TalusStatus pack_lists(Search *s)
 {
+    const double start = talus_now();
     size_t used = 0;
     s->messages = 0;
     for (int r = 0; r < s->size; r++) {
-        const size_t start = used;
+        const size_t begin = used;
         if (s->ranks->to[r].count == 0)
             continue;
         TALUS_TRY(append_bodies(s, &s->ranks->to[r], &used));
-        s->message[s->messages++] = (TalusMessage){NULL, used - start, r};
+        s->message[s->messages++] = (TalusMessage){NULL, used - begin, r};
     }
+    talus_profile_add_since("halo.c:pack_lists", start);
     return TALUS_OK;
 }
 
 static TalusStatus send_bodies(Search *s)
 {
+    const double start = talus_now();
     TalusStatus status = list_all_bodies(s);
+    talus_profile_add_since("halo.c:list_all_bodies", start);
     TALUS_THEN(status, pack_lists(s));
     return send_messages(s, status);
 }
@@ -465,9 +476,12 @@ static TalusStatus place_all_bodies(TalusWorld *world)
 /* Adds the bodies of the inbox to the halo, and what depends on which bodies are there. */
 static TalusStatus settle_halo(TalusWorld *world)
 {
+    const double start = talus_now();
     TALUS_TRY(place_all_bodies(world));
     TALUS_TRY(talus_ranks_index_copies(world, world->bodies.counts.slots, world->ranks.halo));
-    return talus_ranks_place_exclusions(world);
+    TALUS_TRY(talus_ranks_place_exclusions(world));
+    talus_profile_add_since("halo.c:settle_halo", start);
+    return TALUS_OK;
 }
 
 /* ---- search ---- */
@@ -504,8 +518,11 @@ static TalusStatus open_search(Search *s)
     if (s->by_engine)
         return s->world->engine.ops->note_reaches(
             s->world->engine.self, &reach, s->world->def.gravity, s->motions != NULL, &s->summary);
+    const double start = talus_now();
     TALUS_TRY(talus_ranks_note_reaches(s->world, s->options, s->motions));
-    return open_bodies(s);
+    TALUS_TRY(open_bodies(s));
+    talus_profile_add_since("halo.c:open_bodies", start);
+    return TALUS_OK;
 }
 
 /* Sets the bodies that are searched to those in near[nears], ascending, and those with joints. */
@@ -578,25 +595,34 @@ static TalusStatus search_bodies(Search *s)
  * other bodies, which are searched for. */
 typedef enum Travel { STATES, RECORDS, SEARCH } Travel;
 
+/* Sets *serves, the same on all ranks: true if all bodies of all ranks pass the same test. */
+static TalusStatus halo_serves(const Search *s, bool *serves)
+{
+    bool passes[TALUS_REACH_TESTS];
+    TalusStatus status = TALUS_OK;
+    if (s->by_engine)
+        status = talus_halo_test(s->world, s->options, s->motions != NULL, passes);
+    TALUS_TRY(talus_comm_agree(s->ranks->comm, status));
+    *serves = false;
+    for (int k = 0; k < TALUS_REACH_TESTS && !*serves; k++) {
+        if (!s->by_engine)
+            passes[k] = talus_ranks_halo_passes(s->world, s->options, s->motions, k);
+        *serves = !talus_comm_any(s->ranks->comm, !passes[k]);
+    }
+    return TALUS_OK;
+}
+
 /* Sets *travel, the same on all ranks. changed: this rank's records have changed. */
 static TalusStatus choose_travel(const Search *s, bool changed, Travel *travel)
 {
-    /* 1: the halo does not pass test k; behind the tests: records have changed */
-    double need[TALUS_REACH_TESTS + 1];
-    bool serves[TALUS_REACH_TESTS];
-    TalusStatus status = TALUS_OK;
-    if (s->by_engine)
-        status = talus_halo_test(s->world, s->options, s->motions != NULL, serves);
-    else
-        talus_ranks_test_halo(s->world, s->options, s->motions, serves);
-    TALUS_TRY(talus_comm_agree(s->ranks->comm, status));
-    need[TALUS_REACH_TESTS] = changed || !s->by_engine;
-    for (int k = 0; k < TALUS_REACH_TESTS; k++)
-        need[k] = !serves[k];
-    talus_comm_find_maxima(s->ranks->comm, need, TALUS_REACH_TESTS + 1);
-    *travel = need[TALUS_REACH_TESTS] == 0.0 ? STATES : RECORDS; /* NaN: a rank has failed */
-    if (need[0] != 0.0 && need[1] != 0.0)
+    bool serves;
+    TALUS_TRY(halo_serves(s, &serves));
+    if (!serves)
         *travel = SEARCH;
+    else if (!s->by_engine || talus_comm_any(s->ranks->comm, changed))
+        *travel = RECORDS;
+    else
+        *travel = STATES;
     return TALUS_OK;
 }
 
@@ -661,62 +687,20 @@ static TalusStatus exchange_bodies(TalusWorld *world, const TalusDetectOptions *
 
 /* ---- the contact list ---- */
 
-/* A body of the halo. */
-typedef struct Place {
-    uint64_t id;
-    int32_t slot;
-} Place;
-
-static int compare_places(const void *a, const void *b)
-{
-    const uint64_t x = ((const Place *)a)->id, y = ((const Place *)b)->id;
-    return (x > y) - (x < y);
-}
-
-/* Returns the bodies from slot `begin` to `end` - 1 by ascending ids; the caller releases them. NULL: memory is
- * lacking. */
-static Place *sort_places(const TalusWorld *world, int begin, int end)
-{
-    const int count = end - begin;
-    Place *place;
-    if (TALUS_ALLOC(place, (size_t)count + 1, "halo") != TALUS_OK)
-        return NULL;
-    for (int k = 0; k < count; k++)
-        place[k] = (Place){world->bodies.id[begin + k], begin + k};
-    if (count > 0)
-        qsort(place, (size_t)count, sizeof *place, compare_places);
-    return place;
-}
-
-/* Returns the slot of a body; -1: it is not there. */
-static int32_t find_place(const Place *place, int count, uint64_t id)
-{
-    const Place key = {.id = id};
-    const Place *at =
-        count > 0 ? bsearch(&key, place, (size_t)count, sizeof key, compare_places) : NULL;
-    return at ? at->slot : -1;
-}
-
 /* Gives the contacts of the host's list, whose slots ranks->list describes, the present slots of the halo. */
 static TalusStatus renumber_contacts(TalusWorld *world)
 {
-    TalusRanks *ranks = &world->ranks;
-    const TalusListSlots *list = &ranks->list;
+    const TalusListSlots *list = &world->ranks.list;
     const int own = world->bodies.counts.slots;
-    Place *place = sort_places(world, own, own + ranks->halo);
     int32_t *slot;
-    TalusStatus status = place ? TALUS_OK : TALUS_ERR_MEMORY;
-    TALUS_THEN(status, TALUS_ALLOC(slot, (size_t)(list->own + list->halo) + 1, "halo"));
-    if (status == TALUS_OK) {
-        for (int i = 0; i < list->own; i++)
-            slot[i] = i < own ? i : -1; /* a rollback has removed the body */
-        for (int k = 0; k < list->halo; k++)
-            slot[list->own + k] = find_place(place, ranks->halo, list->id[k]);
-        world->host.ops->renumber_contacts(world->host.self, slot);
-        talus_release(slot);
-    }
-    talus_release(place);
-    return status;
+    TALUS_TRY(TALUS_ALLOC(slot, (size_t)(list->own + list->halo) + 1, "halo"));
+    for (int i = 0; i < list->own; i++)
+        slot[i] = i < own ? i : -1; /* a rollback has removed the body */
+    for (int k = 0; k < list->halo; k++)
+        slot[list->own + k] = talus_ranks_slot_of_copy(world, list->id[k]);
+    world->host.ops->renumber_contacts(world->host.self, slot);
+    talus_release(slot);
+    return TALUS_OK;
 }
 
 static int compare_contacts(const void *a, const void *b)
@@ -731,25 +715,27 @@ static int compare_contacts(const void *a, const void *b)
     return (x->feature > y->feature) - (x->feature < y->feature);
 }
 
-void talus_ranks_sort_contacts(TalusRanks *ranks)
+TalusStatus talus_ranks_sort_contacts(TalusRanks *ranks)
 {
     int64_t kept = 0;
-    if (ranks->contacts > 0)
-        qsort(ranks->contact, (size_t)ranks->contacts, sizeof *ranks->contact, compare_contacts);
+    TALUS_TRY(talus_sort_runs(ranks->contact, (size_t)ranks->contacts, sizeof *ranks->contact,
+                              compare_contacts));
     for (int64_t k = 0; k < ranks->contacts; k++)
         if (kept == 0 || compare_contacts(&ranks->contact[k], &ranks->contact[kept - 1]) != 0)
             ranks->contact[kept++] = ranks->contact[k];
     ranks->contacts = kept;
+    return TALUS_OK;
 }
 
 /* Writes the contacts to a list, which has room for them, with the slots of their bodies. */
-static void fill_list(const TalusRanks *ranks, const Place *place, int places,
-                      TalusContactList *list)
+static void fill_list(const TalusWorld *world, TalusContactList *list)
 {
+    const TalusRanks *ranks = &world->ranks;
     int *run[3] = {&list->sphere_sphere, &list->sphere_fixed, &list->general};
     for (int64_t k = 0; k < ranks->contacts; k++) {
         const TalusContactRecord *r = &ranks->contact[k];
-        const int32_t a = find_place(place, places, r->a), b = find_place(place, places, r->b);
+        const int a = talus_ranks_slot_near(world, (TalusBodyId){r->a});
+        const int b = talus_ranks_slot_near(world, (TalusBodyId){r->b});
         if (a < 0 || b < 0)
             continue;
         TalusContact c = {.a = (uint32_t)a,
@@ -771,21 +757,18 @@ TalusStatus talus_ranks_put_contacts(TalusWorld *world)
 {
     TalusRanks *ranks = &world->ranks;
     const size_t count = (size_t)ranks->contacts + 1;
-    const int slots = world->bodies.counts.slots + ranks->halo;
     TalusContactList list = {0};
-    Place *place = sort_places(world, 0, slots);
-    TalusStatus status = place ? TALUS_OK : TALUS_ERR_MEMORY;
-    talus_ranks_sort_contacts(ranks);
+    TalusStatus status = talus_ranks_sort_contacts(ranks);
     TALUS_THEN(status, TALUS_ALLOC(list.contact, count, "contacts"));
     TALUS_THEN(status, TALUS_ALLOC(list.arms, count, "contacts"));
     TALUS_THEN(status, TALUS_ALLOC(list.impulse, count, "contacts"));
     if (status == TALUS_OK) {
-        fill_list(ranks, place, slots, &list);
+        fill_list(world, &list);
         status = world->host.ops->put_contacts(world->host.self, &list);
         world->mirror.contacts_dirty = !talus_world_shares_arrays(world);
         world->mirror.contacts_stale = false;
     }
-    TALUS_RELEASE(place, list.contact, list.arms, list.impulse, ranks->contact);
+    TALUS_RELEASE(list.contact, list.arms, list.impulse, ranks->contact);
     ranks->contact = NULL;
     ranks->contacts = 0;
     ranks->moved = false;
@@ -840,11 +823,13 @@ static TalusStatus move_contacts(TalusWorld *world)
 
 static TalusStatus update_contacts(TalusWorld *world)
 {
+    const double start = talus_now();
     if (world->ranks.moved)
         TALUS_TRY(talus_ranks_put_contacts(world));
     else if (!has_present_slots(world) || world->mirror.any_dropped)
         TALUS_TRY(contacts_are_on_host(world) ? move_contacts(world)
                                               : talus_halo_move_contacts(world));
+    talus_profile_add_since("halo.c:update_contacts", start);
     return store_list_slots(world);
 }
 

@@ -36,12 +36,12 @@ static TalusStatus unpack_bodies(const TalusInbox *inbox, TalusBodies *out)
     for (int m = 0; m < inbox->count; m++)
         for (size_t k = 0; k < inbox->message[m].bytes / sizeof **record; k++)
             record[count++] = (const TalusBodyRecord *)inbox->message[m].data + k;
-    talus_body_sort_records(record, all);
-    for (size_t k = 0; k < all; k++)
+    const TalusStatus status = talus_body_sort_records(record, all);
+    for (size_t k = 0; k < all && status == TALUS_OK; k++)
         talus_body_store(out, record[k], (int)k);
     out->counts.slots = out->counts.living = (int)all;
     talus_release(record);
-    return TALUS_OK;
+    return status;
 }
 
 TalusStatus talus_ranks_gather_bodies(const TalusWorld *world, TalusBodies *out)
@@ -91,7 +91,7 @@ static TalusStatus pack_waiting(TalusWorld *world, TalusSharedContact **out, int
 {
     const TalusRanks *ranks = &world->ranks;
     const TalusBodies *b = &world->bodies;
-    talus_ranks_sort_contacts(&world->ranks);
+    TALUS_TRY(talus_ranks_sort_contacts(&world->ranks));
     TALUS_TRY(TALUS_ALLOC(*out, (size_t)ranks->contacts + 1, "contacts"));
     for (int64_t i = 0; i < ranks->contacts; i++) {
         const TalusContactRecord *c = &ranks->contact[i];

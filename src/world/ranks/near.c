@@ -3,6 +3,7 @@
 #include "world/state.h"
 
 #include "base/memory.h"
+#include "base/runs.h"
 #include "world/ids.h"
 
 #include <inttypes.h>
@@ -31,11 +32,14 @@ static int compare_near(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* True if the numbers ascend already, as those do that one rank sends. */
-static bool is_sorted(const TalusNearBody *near, int count)
+/* True if the copies in these slots are those that are known. */
+static bool is_indexed(const TalusWorld *world, int begin, int count)
 {
-    for (int k = 1; k < count; k++)
-        if (near[k].id < near[k - 1].id)
+    const TalusRanks *ranks = &world->ranks;
+    if (ranks->nears != count || ranks->near_begin != begin)
+        return false;
+    for (int k = 0; k < count; k++)
+        if (world->bodies.id[ranks->near[k].slot] != ranks->near[k].id)
             return false;
     return true;
 }
@@ -43,13 +47,14 @@ static bool is_sorted(const TalusNearBody *near, int count)
 TalusStatus talus_ranks_index_copies(TalusWorld *world, int begin, int count)
 {
     TalusRanks *ranks = &world->ranks;
+    if (is_indexed(world, begin, count))
+        return TALUS_OK;
     ranks->nears = 0;
     ranks->near_begin = begin;
     TALUS_TRY(TALUS_GROW(ranks->near, (size_t)count + 1, 0, "halo"));
     for (int k = 0; k < count; k++)
         ranks->near[k] = (TalusNearBody){world->bodies.id[begin + k], begin + k};
-    if (!is_sorted(ranks->near, count))
-        qsort(ranks->near, (size_t)count, sizeof *ranks->near, compare_near);
+    TALUS_TRY(talus_sort_runs(ranks->near, (size_t)count, sizeof *ranks->near, compare_near));
     ranks->nears = count;
     return TALUS_OK;
 }

@@ -231,7 +231,7 @@ TalusStatus talus_ranks_take_all(TalusWorld *world, const TalusInbox *inbox);
 /* Brings what the host has changed, but for contacts, to the engine, with own bodies alone if they have changed. Sets
  * *changed: records of bodies must be sent, not only their states. */
 TalusStatus talus_halo_prepare(TalusWorld *world, bool *changed);
-/* As talus_ranks_test_halo, by the engine. */
+/* All tests as talus_ranks_halo_passes, by the engine. */
 TalusStatus talus_halo_test(TalusWorld *world, const TalusDetectOptions *options, bool solved,
                             bool serves[TALUS_REACH_TESTS]);
 /* Brings the states of the bodies in these slots to the host and, if `solved`, their solved motions to the arrays that the
@@ -255,7 +255,7 @@ TalusStatus talus_halo_move_contacts(TalusWorld *world);
  * have. */
 TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *options);
 /* Sorts the contacts that have come with bodies, and removes those that two ranks have sent. */
-void talus_ranks_sort_contacts(TalusRanks *ranks);
+TalusStatus talus_ranks_sort_contacts(TalusRanks *ranks);
 /* Brings bodies and contacts of this rank to the host, if its engine has newer ones. */
 TalusStatus talus_ranks_download(const TalusWorld *world);
 /* Gives the engine the contacts that have come with bodies (TalusRanks.contact). Those of bodies that are not here are
@@ -348,10 +348,10 @@ TalusStatus talus_ranks_note_reaches(TalusWorld *world, const TalusDetectOptions
 void talus_ranks_note_halo(TalusWorld *world);
 /* False if this rank has other slots or joints than when the halo was made. */
 bool talus_ranks_halo_is_known(const TalusWorld *world);
-/* serves[k]: by that test the bodies of this rank are where the present halo expects them, so that it needs no further
- * bodies for their sake. All ranks must pass the same one. */
-void talus_ranks_test_halo(const TalusWorld *world, const TalusDetectOptions *options,
-                           const TalusSolvedMotions *motions, bool serves[TALUS_REACH_TESTS]);
+/* True if by this test the bodies of this rank are where the present halo expects them, so that it needs no further bodies
+ * for their sake. All ranks must pass the same test. */
+bool talus_ranks_halo_passes(const TalusWorld *world, const TalusDetectOptions *options,
+                             const TalusSolvedMotions *motions, int test);
 
 /* ---- record.c ---- */
 /* Writes the body in `slot`, without solved motions, which become 0. */
@@ -361,6 +361,6 @@ void talus_body_store(struct TalusBodies *bodies, const TalusBodyRecord *record,
 /* The same for a world, with the force. Fails if memory for the force is lacking. */
 TalusStatus talus_body_unpack(TalusWorld *world, const TalusBodyRecord *record, int slot);
 /* Sorts records by the numbers of their bodies, which differ. */
-void talus_body_sort_records(const TalusBodyRecord **record, size_t count);
+TalusStatus talus_body_sort_records(const TalusBodyRecord **record, size_t count);
 
 #endif

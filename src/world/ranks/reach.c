@@ -4,6 +4,8 @@
 #include "world/state.h"
 
 #include "base/memory.h"
+#include "base/profile.h"
+#include "base/timer.h"
 
 #include <math.h>
 
@@ -154,13 +156,15 @@ bool talus_ranks_halo_is_known(const TalusWorld *world)
            ranks->joints == world->joints.created;
 }
 
-void talus_ranks_test_halo(const TalusWorld *world, const TalusDetectOptions *options,
-                           const TalusSolvedMotions *motions, bool serves[TALUS_REACH_TESTS])
+bool talus_ranks_halo_passes(const TalusWorld *world, const TalusDetectOptions *options,
+                             const TalusSolvedMotions *motions, int test)
 {
-    TalusReachTest test[TALUS_REACH_TESTS];
-    talus_ranks_reach_tests(world, options, test);
-    for (int k = 0; k < TALUS_REACH_TESTS; k++)
-        serves[k] = talus_ranks_halo_is_known(world) && all_pass(world, &test[k], motions);
+    TalusReachTest tests[TALUS_REACH_TESTS];
+    const double start = talus_now();
+    talus_ranks_reach_tests(world, options, tests);
+    const bool passes = talus_ranks_halo_is_known(world) && all_pass(world, &tests[test], motions);
+    talus_profile_add_since("reach.c:all_pass", start);
+    return passes;
 }
 
 void talus_ranks_note_halo(TalusWorld *world)

@@ -2,7 +2,8 @@
 #include "world/ranks/ranks.h"
 #include "world/state.h"
 
-#include <stdlib.h>
+#include "base/runs.h"
+
 #include <string.h>
 
 static void pack_sleep(const TalusWorld *world, int slot, TalusBodyRecord *out)
@@ -85,8 +86,7 @@ static int compare_records(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-void talus_body_sort_records(const TalusBodyRecord **record, size_t count)
+TalusStatus talus_body_sort_records(const TalusBodyRecord **record, size_t count)
 {
-    if (count > 0)
-        qsort(record, count, sizeof *record, compare_records);
+    return talus_sort_runs(record, count, sizeof *record, compare_records);
 }
