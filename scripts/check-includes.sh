@@ -24,7 +24,7 @@ fi
 find $dirs -type f \( -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' -o -name '*.inc' \) |
     LC_ALL=C sort | awk '
 BEGIN {
-    order = "base linalg geometry collide sets comm backend problem engine solvers world measure io draw"
+    order = "base comm linalg geometry collide sets backend problem engine solvers world measure io draw"
     n = split(order, names, " ")
     for (i = 1; i <= n; i++) rank[names[i]] = i
 }

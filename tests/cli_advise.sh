@@ -145,7 +145,10 @@ cksum run/* >before
 cksum run/* | cmp -s - before || fail "the run was changed"
 contains table "slide.json: 1 moving bodies, from t = 0.2 s"
 contains table "recommended keys of the scene:"
-contains table "talus run slide.json --set law=coulomb --set compliance="
+# which law depends on what steps cost here, since both agree where the box rests; the command has the recommended one
+law=$(sed -n 's/^  law  *\([a-z]*\) .*/\1/p' table)
+case $law in coulomb | ccp) ;; *) fail "recommended law '$law'" ;; esac
+contains table "talus run slide.json --set law=$law --set compliance="
 contains table "  solver.tolerance "
 grep -Eq "^ *\\*[=>]* +coulomb +$(echo "$soft" | awk '{ printf "%g", $1 }') +1e-02 +0.002 " table || fail "the run's own setting: $(cat table)"
 [ "$(grep -Ec '^ *\*?=>? +(coulomb|ccp)' table)" -eq 1 ] || fail "marks: $(cat table)"

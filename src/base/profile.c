@@ -94,10 +94,10 @@ void talus_profile_add(const char *loop, double seconds)
     expected_bytes = 0.0;
 }
 
-void talus_profile_add_since(const char *name, double start)
+void talus_profile_add_since(const char *name, double begun)
 {
     if (talus_profile_is_on())
-        add_call(name, talus_now() - start, 0.0);
+        add_call(name, talus_now() - begun, 0.0);
 }
 
 static int compare_seconds(const void *a, const void *b)

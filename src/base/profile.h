@@ -31,8 +31,8 @@ void talus_profile_expect_bytes(double bytes);
 double talus_profile_expected_bytes(void);
 /* Adds a call of a loop. The name must stay valid; equal names are one loop. */
 void talus_profile_add(const char *loop, double seconds);
-/* The same while a profile is on, of what has been done since `start` (talus_now), outside of loops. */
-void talus_profile_add_since(const char *name, double start);
+/* The same while a profile is on, of what has been done since `begun` (talus_now), outside of loops. */
+void talus_profile_add_since(const char *name, double begun);
 
 /* Writes up to `limit` rows, by falling seconds; returns how many were written. */
 int talus_profile_rows(TalusProfileRow *row, int limit);
