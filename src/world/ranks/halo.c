@@ -842,7 +842,8 @@ TalusStatus talus_ranks_gather_halo(TalusWorld *world, const TalusDetectOptions 
 
 TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *options)
 {
-    const bool by_engine = !talus_world_shares_arrays(world);
+    const bool by_engine = !talus_world_shares_arrays(world), moved = world->ranks.moved;
+    const double start = talus_now();
     TalusComm *comm = world->ranks.comm;
     bool changed = true;
     if (!comm)
@@ -851,7 +852,10 @@ TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *o
         TALUS_TRY(talus_comm_agree(comm, talus_halo_prepare(world, &changed)));
     TALUS_TRY(talus_ranks_find_drift(world, by_engine));
     TALUS_TRY(exchange_bodies(world, options, NULL, by_engine, changed, false));
-    return talus_comm_agree(comm, update_contacts(world));
+    TALUS_TRY(talus_comm_agree(comm, update_contacts(world)));
+    if (moved)
+        world->ranks.work.dealing += talus_now() - start;
+    return TALUS_OK;
 }
 
 /* Writes the solved motions of the halo, which has come with the last messages, to the engine's arrays. */

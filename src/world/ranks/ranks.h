@@ -82,7 +82,7 @@ typedef struct TalusRankWork {
     double seconds, steps; /* of these steps; the older a step, the less it counts in both */
     double begun;   /* of the present step: time, less the seconds in the communicator until then */
     double lost;    /* seconds that the slowest rank has lost against the mean of all */
-    double dealing; /* seconds that the deal has taken */
+    double dealing; /* seconds that the deal and the halo after it have taken */
 } TalusRankWork;
 
 /* The copy of another rank's body. */
