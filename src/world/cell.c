@@ -6,6 +6,8 @@
 
 /* bounds of controlled rates: an inertial number, and a share of the rate of shear */
 static const double inertial_limit = 0.01, shear_share = 0.2;
+/* largest strains of an axis, and of shear, in a step */
+static const double axis_strain_limit = 0.1, shear_strain_limit = 1.0;
 
 /* ---- the def ---- */
 
@@ -33,10 +35,11 @@ static TalusStatus check_rate(const TalusGradient *rate, double step)
     if (!isfinite(rate->xx) || !isfinite(rate->yy) || !isfinite(rate->zz) || !isfinite(rate->xy))
         return REFUSE("a rate of the cell is not finite");
     double most = fmax(fabs(rate->xx), fmax(fabs(rate->yy), fabs(rate->zz)));
-    if (!(most * step <= 0.1) || !(fabs(rate->xy) * step <= 1.0))
+    if (!(most * step <= axis_strain_limit) || !(fabs(rate->xy) * step <= shear_strain_limit))
         return REFUSE("the rates of the cell are %g, %g, %g and, of shear, %g per second; expected "
-                      "at most 0.1 and 1 per step of %g s",
-                      rate->xx, rate->yy, rate->zz, rate->xy, step);
+                      "at most %g and %g per step of %g s",
+                      rate->xx, rate->yy, rate->zz, rate->xy, axis_strain_limit, shear_strain_limit,
+                      step);
     return TALUS_OK;
 }
 
@@ -195,6 +198,7 @@ static void control_axis(TalusWorld *world, int axis, double before, double h)
                   h * volume / inertia * (pressure - target + 4.0 * (pressure - before));
     double limit = inertial_limit * sqrt(target * volume / mass) / (2.0 * world->min_size) +
                    shear_share * fabs(c->now.rate.xy);
+    limit = talus_min(limit, axis_strain_limit / h);
     set_axis_rate(&c->now.rate, axis, talus_max(-limit, talus_min(limit, rate)));
 }
 

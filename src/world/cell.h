@@ -13,7 +13,8 @@
  * share a third body, which no sweep could colour.
  *
  * |r| is at most 0.01 sqrt(p_0 / rho) / d, an inertial number of 0.01, with rho = M / V and d twice the smallest size, plus a fifth
- * of the rate of shear, by which grains dilate: a loose cell is compressed slowly enough for its contacts to follow. */
+ * of the rate of shear, by which grains dilate: a loose cell is compressed slowly enough for its contacts to follow. As a
+ * prescribed one it strains the axis by at most 0.1 in a step, however high the pressure is for that step. */
 #ifndef TALUS_WORLD_CELL_H
 #define TALUS_WORLD_CELL_H
 
