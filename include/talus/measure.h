@@ -128,7 +128,7 @@ typedef enum TalusDistribution {
 
 enum { TALUS_HISTOGRAM_BINS = 50 };
 
-/* Bins of equal width from lo, 0 for forces, to hi, the least and the largest value. */
+/* Bins of equal width from lo, 0 for forces, to hi, the least and the largest value; around it if all values are equal. */
 typedef struct TalusHistogram {
     double lo, hi;
     int64_t total, count[TALUS_HISTOGRAM_BINS];
