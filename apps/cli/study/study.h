@@ -56,6 +56,7 @@ typedef struct Study {
     StudyRun *run; /* [runs], by points, then seeds */
     int runs, points, seeds;
     CliList devices;
+    bool on_device; /* some run has another backend than the cpu */
     int lock; /* descriptor of DIR/sweep.lock; -1: none */
 } Study;
 
