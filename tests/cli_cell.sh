@@ -56,6 +56,13 @@ tail -n 1 stress.csv | tr , ' ' | awk -v press="$(cat pressures.txt)" '
     { split(press, p, " "); for (k = 0; k < 3; k++) { s = -$(5 + 4 * k); if ((s / p[k + 1] - 1) ^ 2 > 1e-4) bad = 1 } }
     END { exit bad }' || fail "measured stress $(tail -n 1 stress.csv), of the cell $(cat pressures.txt)"
 
+# several ranks are refused at the start, of a run that goes on and of one that begins with an earlier one
+cp -r press again
+for words in "compression --no-out" "--resume again" "compression --from press --no-out"; do
+    "$TALUS" run $words --ranks 2 --quiet 2>error && fail "two ranks: $words"
+    grep -q 'works on one rank' error || fail "$words: $(cat error)"
+done
+
 # bodies of an earlier run that do not move are refused in a cell that deforms, and can be left behind
 cat >walls.json <<'END'
 {"step": 0.005, "until": 0.2, "bodies": [{"shape": {"kind": "box", "half": [0.3, 0.3, 0.05]}, "at": [0, 0, 0], "fixed": true},

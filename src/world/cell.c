@@ -79,11 +79,15 @@ TalusStatus talus_cell_check(const TalusWorldDef *def)
         return REFUSE("a cell that deforms has no gravity, whose work its sides would change; "
                       "expected gravity 0 and a reference_speed");
     TALUS_TRY(check_rate(&def->cell.rate, def->step));
-    TALUS_TRY(check_control(def));
-    if (def->comm && talus_comm_size(def->comm) > 1)
-        return REFUSE("a cell that deforms works on one rank; on %d ranks it would not",
-                      talus_comm_size(def->comm));
-    return TALUS_OK;
+    return check_control(def);
+}
+
+TalusStatus talus_cell_check_ranks(const TalusWorldDef *def, const TalusComm *comm)
+{
+    const int ranks = talus_comm_size(comm);
+    return def->cell.on && ranks > 1
+               ? REFUSE("a cell that deforms works on one rank; on %d ranks it would not", ranks)
+               : TALUS_OK;
 }
 
 void talus_cell_init(TalusWorld *world)

@@ -44,6 +44,8 @@ typedef struct TalusWorldCell {
 
 /* Refuses a def with a cell that this library cannot deform. */
 TalusStatus talus_cell_check(const TalusWorldDef *def);
+/* Refuses several ranks to a cell that deforms. */
+TalusStatus talus_cell_check_ranks(const TalusWorldDef *def, const TalusComm *comm);
 /* Sets up the cell of a new world. */
 void talus_cell_init(TalusWorld *world);
 

@@ -147,6 +147,8 @@ static TalusWorld *load_content(TalusArchive *a, const TalusLoadDef *load,
     if (load->start)
         apply_start(&def, load->start);
     const bool changed = load->changes || load->start;
+    if (a->status == TALUS_OK)
+        a->status = talus_world_check_ranks(&def, a->comm); /* def.comm is NULL as yet */
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
     if (a->status == TALUS_OK)
         a->status = load->start ? status : check_backend(status, backend, load->backend);
