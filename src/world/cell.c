@@ -103,6 +103,23 @@ void talus_cell_init(TalusWorld *world)
     c->state.period = *p;
 }
 
+TalusVec3 talus_cell_flow_at(const TalusWorld *world, TalusVec3 x)
+{
+    const TalusCell *cell = &world->cell.now.cell;
+    return talus_flow_at(&cell->last, cell->centre, x);
+}
+
+void talus_cell_continue(TalusWorld *world, double tilt, TalusGradient flow)
+{
+    if (tilt != 0.0)
+        talus_log_to(&world->log, TALUS_LOG_WARNING, "start.tilt",
+                     "the cell of the earlier state has a tilt of %g m, which stays behind: bodies "
+                     "across its sides along y may overlap",
+                     tilt);
+    if (world->def.cell.on)
+        world->cell.now.cell.last = flow;
+}
+
 /* ---- a step ---- */
 
 void talus_cell_begin_step(TalusWorld *world)

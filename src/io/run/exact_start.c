@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/frames/frames.h"
+#include "world/cell.h"
 #include "world/ranks/ranks.h"
 #include "world/state.h"
 
@@ -152,6 +153,8 @@ TalusStatus talus_exact_start(const char *dir, double time, bool fixed, const Ta
     TALUS_THEN(status, talus_world_create(def, world));
     TALUS_THEN(status, add_tables(*world, head));
     TALUS_THEN(status, add_bodies(*world, &snapshot, fixed));
+    if (status == TALUS_OK)
+        talus_cell_continue(*world, head->period.tilt, head->flow);
     talus_snapshot_free(&snapshot);
     talus_frames_close(frames);
     if (status != TALUS_OK) {
