@@ -56,6 +56,12 @@ tail -n 1 stress.csv | tr , ' ' | awk -v press="$(cat pressures.txt)" '
     { split(press, p, " "); for (k = 0; k < 3; k++) { s = -$(5 + 4 * k); if ((s / p[k + 1] - 1) ^ 2 > 1e-4) bad = 1 } }
     END { exit bad }' || fail "measured stress $(tail -n 1 stress.csv), of the cell $(cat pressures.txt)"
 
+# more images than can be counted are refused
+for field in "-f density" ""; do
+    "$TALUS" measure press $field --box=-2000:2000,-2000:2000,-2000:2000 >out 2>error && fail "a box of very many periods: $(cat out)"
+    grep -q 'images of each body' error || fail "a box of very many periods: $(cat error)"
+done
+
 # bodies that arrive move with the cell, and so do those of an earlier run, of its checkpoint or of an exact frame
 cat >two.json <<'END'
 {"gravity": [0, 0, 0], "step": 0.01, "until": 0.1, "every": 0.06, "solver": {"reference_speed": 0.1},
