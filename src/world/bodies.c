@@ -232,8 +232,8 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
         batch->orientation ? talus_quat_normalize(batch->orientation[i]) : talus_quat_identity();
     bodies->velocity[slot] = batch->velocity && !batch->fixed ? batch->velocity[i] : zero;
     if (world->def.cell.on)
-        bodies->velocity[slot] = talus_add(bodies->velocity[slot],
-                                           talus_cell_flow_at(world, bodies->position[slot]));
+        bodies->velocity[slot] =
+            talus_add(bodies->velocity[slot], talus_cell_flow_at(world, bodies->position[slot]));
     bodies->spin[slot] = batch->spin && !batch->fixed ? batch->spin[i] : zero;
     bodies->mass[slot] = mass;
     bodies->radius[slot] = talus_batch_radius(world, batch, i);

@@ -99,7 +99,8 @@ static int check_options(const MeasureOptions *o, const MeasureRequest *request)
                               : o->mean ? "--mean"
                                         : "-o FILE.vti");
     if (request->fields.count == 0 && !isnan(o->width))
-        return cli_fail_usage(o->command, "--width: of the kernel of fields; expected --field NAME");
+        return cli_fail_usage(o->command,
+                              "--width: of the kernel of fields; expected --field NAME");
     if (o->rattlers >= 0 && (request->fields.count || request->histogram))
         return cli_fail_usage(o->command, "--rattlers: is for bulk figures; expected no --%s",
                               request->histogram ? "histogram" : "field");

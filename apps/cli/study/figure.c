@@ -115,7 +115,7 @@ static bool names_row(const char *name, const char *row)
 
 /* Names of rows. */
 typedef struct Names {
-    const char **name;    /* [count] */
+    const char **name;   /* [count] */
     char (*unnamed)[24]; /* [count]: sinks without a name have their number */
     int count;
 } Names;

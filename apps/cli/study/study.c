@@ -235,11 +235,11 @@ static int check_times(const Study *study, double until, const TalusScene *scene
             return cli_fail_usage(o->command, "--measure %s from t = %g s: runs end at t = %g s",
                                   figure->text, figure->from, until);
         if (figure->table == STUDY_BULK && figure->from > floor(frames * (1.0 + 1e-9)) * every)
-            return cli_fail_usage(o->command,
-                                  "--measure %s from t = %g s: the last of the frames every %g s is "
-                                  "at t = %g s",
-                                  figure->text, figure->from, every,
-                                  floor(frames * (1.0 + 1e-9)) * every);
+            return cli_fail_usage(
+                o->command,
+                "--measure %s from t = %g s: the last of the frames every %g s is "
+                "at t = %g s",
+                figure->text, figure->from, every, floor(frames * (1.0 + 1e-9)) * every);
         if (isnan(figure->from) && figure->table == STUDY_BULK &&
             fabs(frames - round(frames)) > 1e-6 * fmax(frames, 1.0))
             return cli_fail_usage(o->command,

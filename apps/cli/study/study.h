@@ -57,7 +57,7 @@ typedef struct Study {
     int runs, points, seeds;
     CliList devices;
     bool on_device; /* some run has another backend than the cpu */
-    int lock; /* descriptor of DIR/sweep.lock; -1: none */
+    int lock;       /* descriptor of DIR/sweep.lock; -1: none */
 } Study;
 
 /* ---- study.c: the plan ---- */

@@ -170,11 +170,12 @@ static TalusStatus check_cell(const TalusJson *json, TalusWorld *world)
         return TALUS_OK;
     TALUS_TRY(find_bodies(world, &choice, &ids, &count));
     talus_release(ids);
-    return count == 0 ? TALUS_OK
-                      : talus_json_fail(json, 0,
-                                        "%d bod%s of the earlier run do%s not move with a cell that "
-                                        "deforms; \"fixed\": false leaves such bodies behind",
-                                        count, count > 1 ? "ies" : "y", count > 1 ? "" : "es");
+    return count == 0
+               ? TALUS_OK
+               : talus_json_fail(json, 0,
+                                 "%d bod%s of the earlier run do%s not move with a cell that "
+                                 "deforms; \"fixed\": false leaves such bodies behind",
+                                 count, count > 1 ? "ies" : "y", count > 1 ? "" : "es");
 }
 
 TalusStatus talus_scene_load_from(const TalusScene *scene, const TalusWorldDef *def,

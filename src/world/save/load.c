@@ -157,7 +157,8 @@ static TalusWorld *load_content(TalusArchive *a, const TalusLoadDef *load,
         a->status = talus_world_check_ranks(&def, a->comm); /* def.comm is NULL as yet */
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
     if (a->status == TALUS_OK)
-        a->status = is_refusal(load, status) ? status : check_backend(status, backend, load->backend);
+        a->status =
+            is_refusal(load, status) ? status : check_backend(status, backend, load->backend);
     talus_archive_record(a, status);
     if (a->status == TALUS_OK)
         talus_archive_world(a, world, changed);
