@@ -122,6 +122,11 @@ refused 2 'and 236 more' many.json -m probe:q.mass
 refused 2 "more than one probe has the name 'p'" many.json -m probe:p.mass --set probes='[{"name":"p","body":"x"},{"name":"p","body":"x"}]' \
     --set 'bodies[0].name=x'
 
+# copies of a scene have rows of their own
+plan --set copies=2 -m 'probe:floor, all[1].force_z'
+refused 2 'as in NAME[0]' drop.json --set copies=2 -m 'probe:floor, all.force_z'
+refused 2 "no probe 'floor, all[2]'" drop.json --set copies=2 -m 'probe:floor, all[2].force_z'
+
 # ---- a sweep, and what it writes ----
 figures="-m coordination -m steps:kinetic"
 base="drop.json --vary mu=0.1,0.5 --seeds 3"

@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "io/file/file.h"
 #include "io/formats/bulk_table.h"
+#include "io/scene/scene_copies.h"
 #include "io/scene/scene_digest.h"
 
 #include <math.h>
@@ -79,15 +80,15 @@ static void join_names(const char *const *name, int count, char *text, size_t si
         snprintf(text + used, size - used, " and %d more", count - shown);
 }
 
-/* Fails for a name that is none of these. */
+/* Fails for a name that is none of these; more: said behind them. */
 static int fail_unknown(const CliCommand *command, const char *text, const char *what,
-                        const char *word, const char *const *name, int count)
+                        const char *word, const char *const *name, int count, const char *more)
 {
     char known[NAMES_SHOWN * (STUDY_NAME + 2) + 32];
     join_names(name, count, known, sizeof known);
-    return cli_fail_usage(command, "--measure %s: no %s '%s'%s\ntalus: there %s %s", text, what,
+    return cli_fail_usage(command, "--measure %s: no %s '%s'%s\ntalus: there %s %s%s", text, what,
                           word, cli_did_you_mean(word, name, count, ""), count == 1 ? "is" : "are",
-                          known);
+                          known, more);
 }
 
 static int check_column(const CliCommand *command, const StudyFigure *figure)
@@ -103,14 +104,20 @@ static int check_column(const CliCommand *command, const StudyFigure *figure)
                               "are the same; expected a figure of the simulation",
                               figure->text);
     return fail_unknown(command, figure->text, figure->table == STUDY_BULK ? "figure" : "column",
-                        figure->column, columns.name, columns.count);
+                        figure->column, columns.name, columns.count, "");
 }
 
-/* True if `row` is `name`, perhaps with the number of a copy behind, "name[3]". */
-static bool names_row(const char *name, const char *row)
+/* True if `row` is `name`, with the number of a copy behind if there are several, "name[3]". */
+static bool names_row(const char *name, const char *row, int copies)
 {
     const size_t length = strlen(name);
-    return strncmp(name, row, length) == 0 && (row[length] == '\0' || row[length] == '[');
+    bool found = copies == 1 && strcmp(name, row) == 0;
+    for (int k = 0; copies > 1 && k < copies && strncmp(name, row, length) == 0 && !found; k++) {
+        char number[16];
+        snprintf(number, sizeof number, "[%d]", k);
+        found = strcmp(number, row + length) == 0;
+    }
+    return found;
 }
 
 /* Names of rows. */
@@ -135,16 +142,19 @@ static Names list_names(const TalusScene *scene, StudyTable table)
     return all;
 }
 
-/* Fails unless one probe, flow or joint has the figure's name. */
+/* Fails unless one probe, flow or joint has the figure's name. All copies share a sink, which has no number of a copy. */
 static int check_row(const CliCommand *command, const StudyFigure *figure, const TalusScene *scene)
 {
     const Names all = list_names(scene, figure->table);
     const char *what = tables[figure->table].named;
+    const int copies = talus_scene_copy_count(scene);
     int code = CLI_OK, found = 0;
     for (int i = 0; i < all.count; i++)
-        found += names_row(all.name[i], figure->row);
+        found += names_row(all.name[i], figure->row, copies) ||
+                 (figure->table == STUDY_FLOWS && names_row(all.name[i], figure->row, 1));
     if (found == 0)
-        code = fail_unknown(command, figure->text, what, figure->row, all.name, all.count);
+        code = fail_unknown(command, figure->text, what, figure->row, all.name, all.count,
+                            copies > 1 ? ", each with the number of a copy, as in NAME[0]" : "");
     else if (found > 1)
         code = cli_fail_usage(command, "--measure %s: more than one %s has the name '%s'",
                               figure->text, what, figure->row);

@@ -54,8 +54,8 @@ TalusStatus talus_scene_check_field_probe(const TalusScene *scene, const ScenePr
                                "is not measured in copies of a scene; expected no `copies`");
     TALUS_TRY(talus_json_error_at(json, make_probe(p, &probe)));
     if (probe.quantity_count == 0)
-        TALUS_TRY(refuse_keys(p, CELL_KEYS,
-                              "is for fields; bulk figures are those of the whole region"));
+        TALUS_TRY(
+            refuse_keys(p, CELL_KEYS, "is for fields; bulk figures are those of the whole region"));
     return talus_json_error_at(p->json, talus_field_probes_check(&probe, 1));
 }
 
