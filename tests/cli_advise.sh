@@ -209,4 +209,9 @@ contains table "stopped before the end: this is what is known so far"
 contains table "no recommendation: too few settings were tried"
 [ -s err ] && fail "SIGINT before the trials: $(cat err)"
 
+# ---- a setting that the world refuses is a failed trial, not the end ----
+"$TALUS" advise simple-shear --set side=4 --seconds 3 --threads 1 --quiet >cell.txt 2>cell.err || fail "cell: $(cat cell.err)"
+grep -q 'failed: world: a cell with a controlled pressure' cell.txt || fail "cell: $(cat cell.txt)"
+grep -q '^recommended keys' cell.txt || fail "cell: $(cat cell.txt)"
+
 [ $failures -eq 0 ]

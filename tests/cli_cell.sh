@@ -56,5 +56,51 @@ tail -n 1 stress.csv | tr , ' ' | awk -v press="$(cat pressures.txt)" '
     { split(press, p, " "); for (k = 0; k < 3; k++) { s = -$(5 + 4 * k); if ((s / p[k + 1] - 1) ^ 2 > 1e-4) bad = 1 } }
     END { exit bad }' || fail "measured stress $(tail -n 1 stress.csv), of the cell $(cat pressures.txt)"
 
+# more images than can be counted are refused
+for field in "-f density" ""; do
+    "$TALUS" measure press $field --box=-2000:2000,-2000:2000,-2000:2000 >out 2>error && fail "a box of very many periods: $(cat out)"
+    grep -q 'images of each body' error || fail "a box of very many periods: $(cat error)"
+done
+
+# bodies that arrive move with the cell, and so do those of an earlier run, of its checkpoint or of an exact frame
+cat >two.json <<'END'
+{"gravity": [0, 0, 0], "step": 0.01, "until": 0.1, "every": 0.06, "solver": {"reference_speed": 0.1},
+ "period": {"x": [0, 1], "y": [0, 1], "z": [0, 1]}, "cell": {"rate": {"xy": 1}},
+ "bodies": [{"radius": 0.05, "mass": 1, "at": [0.3, 0.8, 0.5]}, {"radius": 0.05, "mass": 1, "at": [0.3, 0.2, 0.5]},
+            {"radius": 0.05, "mass": 1, "at": [0.3, 0.9, 0.9], "time": 0.075}]}
+END
+kinetic() { awk -F, -v row="$2" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "kinetic") at = i } NR == row + 1 { printf "%.6f", $at }' "$1"; }
+"$TALUS" run two.json --frames exact --out two --threads 1 --quiet || fail "two"
+[ "$(kinetic two/steps.csv 7) $(kinetic two/steps.csv 10)" = "0.090000 0.170000" ] || fail "arrival: $(kinetic two/steps.csv 7) $(kinetic two/steps.csv 10)"
+for from in two@0.06 two; do
+    "$TALUS" run two.json --set bodies='[]' --from $from --out next --threads 1 --quiet 2>error || fail "from $from: $(cat error)"
+    grep -q 'has a tilt of' error || fail "from $from: no warning"
+    case $from in two) expected=0.170000 ;; *) expected=0.090000 ;; esac
+    [ "$(kinetic next/steps.csv 1)" = $expected ] || fail "from $from: $(kinetic next/steps.csv 1)"
+done
+
+# several ranks are refused at the start, of a run that goes on and of one that begins with an earlier one
+cp -r press again
+for words in "compression --no-out" "--resume again" "compression --from press --no-out"; do
+    "$TALUS" run $words --ranks 2 --quiet 2>error && fail "two ranks: $words"
+    grep -q 'works on one rank' error || fail "$words: $(cat error)"
+done
+
+# bodies of an earlier run that do not move are refused in a cell that deforms, and can be left behind
+cat >walls.json <<'END'
+{"step": 0.005, "until": 0.2, "bodies": [{"shape": {"kind": "box", "half": [0.3, 0.3, 0.05]}, "at": [0, 0, 0], "fixed": true},
+    {"radius": 0.05, "mass": 1, "at": [0, 0, 0.2]}]}
+END
+cat >inside.json <<'END'
+{"gravity": [0, 0, 0], "step": 0.001, "until": 0.01, "solver": {"reference_speed": 0.1}, "cell": {"rate": {"xx": -0.1}},
+ "period": {"x": [-3, 3], "y": [-3, 3], "z": [-1, 3]}, "bodies": []}
+END
+"$TALUS" run walls.json --frames exact --every 0.1 --out walls --threads 1 --quiet || fail "walls"
+for from in '"run": "walls"' '"run": "walls", "time": 0.15'; do
+    "$TALUS" run inside.json --set "from={$from}" --no-out --quiet 2>error && fail "walls in a cell: $from"
+    grep -q 'not move with a cell that deforms' error || fail "$(cat error)"
+    "$TALUS" run inside.json --set "from={$from, \"fixed\": false}" --no-out --quiet || fail "walls left behind: $from"
+done
+
 [ $failures -eq 0 ] && echo "ok"
 exit $((failures > 0))

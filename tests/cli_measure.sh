@@ -189,6 +189,9 @@ refused 2 'given twice' run -f density -f density
 refused 2 'expected X0:X1,Y0:Y1,Z0:Z1' run --box 1:0,0:1,0:1
 refused 2 'expected NX,NY,NZ' run -f density --grid 1,0,1
 refused 2 'is for fields' run --grid 1,1,1
+refused 2 'expected --field' run --width 0.1
+refused 2 'is for bulk figures' run -f density --rattlers 4
+refused 2 'is for bulk figures' run --histogram force --rattlers 4
 refused 2 'expected x, y or z' run --box 0:1,0:1,0:1 --cylinder w
 refused 2 'cells are boxes' run --box 0:1,0:1,0:1 --cylinder z -f density
 refused 2 'expected --box' run --cylinder z

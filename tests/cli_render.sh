@@ -198,4 +198,14 @@ refuses 1 'no/where' run -o no/where.png --size 8x8
 printf 'TALUSFRM nothing more' >broken.talus
 refuses 1 'broken.talus' broken.talus -o no.png
 
+# a film that a signal stops is not there, and the exit code says so
+"$TALUS" render run --film stopped.png --size 3000x2000 --threads 1 >out 2>err &
+process=$!
+sleep 1
+kill -TERM $process
+code=0
+wait $process || code=$?
+[ $code -eq 143 ] || fail "a film stopped by SIGTERM: exit code $code: $(cat err)"
+[ -e stopped.png ] && fail "a film that was stopped is there"
+
 exit $failed

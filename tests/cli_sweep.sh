@@ -98,12 +98,34 @@ refused 2 "no joint 'x'" drop.json -m joint:x.effort
 refused 2 'expected a time behind the @' drop.json -m repose@end
 refused 2 'runs end at t = 0.2 s' drop.json -m repose --from 3
 refused 2 '--every 0.05 has' drop.json -m repose --every 0.06
+refused 2 'the last of the frames every 0.15 s is at t = 0.15 s' drop.json -m repose@0.16 --every 0.15
+refused 2 '--seeds: --set seed=9 gives seeds, too' drop.json -m repose --set seed=9 --seeds 2
+refused 2 '--seed: --vary .seed=5,9 gives seeds, too' drop.json -m repose --vary .seed=5,9 --seed 2
+refused 2 'the backend cpu, which has none' drop.json -m repose --devices 0,1
 refused 2 'given twice' drop.json -m repose -m repose
 refused 2 'no such backend' drop.json -m repose --backend gpu
 refused 2 "no solver 'apg'" drop.json -m repose --solver apg
 refused 2 'expected a number above 0' drop.json -m repose --seeds 0
 refused 2 'more than 1000000 runs' drop.json -m repose --vary mu=0:1:100000 --seeds 11
 refused 1 "no scene 'dropp'" dropp -m repose
+
+# ---- names: servos are joints, hundreds of probes, long assignments ----
+plan --vary seed=5,9 && contains out '2 points'
+good triaxial -m joint:top.effort --dry-run
+awk 'BEGIN {
+    printf "{\"step\": 0.01, \"until\": 0.02, \"bodies\": [{\"radius\": 0.1, \"mass\": 1, \"at\": [0, 0, 0]}], \"probes\": ["
+    for (i = 0; i < 300; i++) printf "%s{\"name\": \"p%d\", \"region\": {\"lo\": [-1, -1, -1], \"hi\": [1, 1, 1]}}", i ? ", " : "", i
+    print "]}" }' >many.json
+good many.json -m probe:p299.mass --set "bodies[0].at=[0,$(printf '%5000s' '') 0, 0.5]" --out many
+contains many/runs.csv ',1,finished,'
+refused 2 'and 236 more' many.json -m probe:q.mass
+refused 2 "more than one probe has the name 'p'" many.json -m probe:p.mass --set probes='[{"name":"p","body":"x"},{"name":"p","body":"x"}]' \
+    --set 'bodies[0].name=x'
+
+# copies of a scene have rows of their own
+plan --set copies=2 -m 'probe:floor, all[1].force_z'
+refused 2 'as in NAME[0]' drop.json --set copies=2 -m 'probe:floor, all.force_z'
+refused 2 "no probe 'floor, all[2]'" drop.json --set copies=2 -m 'probe:floor, all[2].force_z'
 
 # ---- a sweep, and what it writes ----
 figures="-m coordination -m steps:kinetic"

@@ -427,6 +427,24 @@ TEST(pressure_is_reached_and_is_that_of_the_contacts)
     talus_world_destroy(world);
 }
 
+/* A pressure that is far too high for the step strains the cell by a tenth per step, as the largest prescribed rate would. */
+TEST(controlled_rates_have_the_limit_of_prescribed_ones)
+{
+    TalusWorldDef def = cell_def(0.01, 1.0);
+    def.cell.control[1] = true;
+    def.cell.pressure[1] = 1e9;
+    TalusWorld *world = make_crowd(&def, 4, 0.05);
+    double length = 1.0;
+    for (int i = 0; i < 5; i++) {
+        CHECK_OK(talus_world_step(world, &info));
+        TalusPeriod p = talus_world_period(world);
+        CHECK(p.hi.y - p.lo.y >= 0.9 * length * (1.0 - 1e-12));
+        length = p.hi.y - p.lo.y;
+    }
+    CHECK(length < 0.7);
+    talus_world_destroy(world);
+}
+
 /* Shear at constant pressure: the cell opens and closes to keep it, in the mean; a restart goes on bitwise, and what is
  * measured follows the tilt. */
 TEST(shear_at_constant_pressure)
@@ -539,6 +557,7 @@ int main(void)
     RUN(a_saved_cell_goes_on_bitwise);
     RUN(steady_shear_is_linear_and_dissipates_its_work);
     RUN(pressure_is_reached_and_is_that_of_the_contacts);
+    RUN(controlled_rates_have_the_limit_of_prescribed_ones);
     RUN(shear_at_constant_pressure);
     RUN(what_a_cell_cannot_do_is_refused);
     RUN(a_failed_step_leaves_the_cell);

@@ -259,7 +259,7 @@ static void check_start(const Run *run, double time, int expected)
     double found;
     CHECK_OK(talus_exact_find("start", time, &found));
     CHECK(found == a->time);
-    REQUIRE_OK(talus_exact_start("start", time, &def, &world));
+    REQUIRE_OK(talus_exact_start("start", time, true, &def, &world));
     CHECK_OK(talus_snapshot_take(&got, world, TALUS_EXACT_FIELDS));
     REQUIRE(b->body_count == a->body_count);
     CHECK(b->time == 0.0 && b->contact_count == 0);
@@ -292,7 +292,7 @@ TEST(a_world_starts_with_the_bits_of_an_exact_frame)
     write_run(NULL, "start/frames.talus", false);
     CHECK_OK(talus_exact_find("start", INFINITY, &found));
     CHECK(isnan(found));
-    CHECK(talus_exact_start("start", INFINITY, &def, &world) == TALUS_ERR_ARGUMENT);
+    CHECK(talus_exact_start("start", INFINITY, true, &def, &world) == TALUS_ERR_ARGUMENT);
     CHECK_OK(talus_exact_find("nowhere", INFINITY, &found));
     CHECK(isnan(found));
     free_run(&run);

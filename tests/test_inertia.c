@@ -1,6 +1,8 @@
 /* Inertia given by the user (TalusShapeDef.gyration): closed forms that depend on it, refusals, restarts. */
 #include "joint_world.h"
 
+#include "io/frames/frames.h"
+
 #include <string.h>
 
 /* Returns a box with this inertia over mass. */
@@ -168,6 +170,35 @@ TEST(a_restart_keeps_the_inertia)
     CHECK(hash[0] == hash[1]);
 }
 
+/* Frames have the inertia, of shapes and of parts of compounds: a run that begins from an exact frame depends on it. */
+TEST(a_head_of_frames_has_the_given_inertia)
+{
+    const TalusShapeDef own = weighted_box((TalusSym3){0.02, 0.03, 0.04, 0.001, -0.002, 0.003});
+    const TalusShapeDef plain = box(0.1, 0.1, 0.1);
+    const TalusShapePart part = {&own, {1.0, 0.0, 0.0}, {1.0, 0.0, 0.0, 0.0}};
+    const TalusShapeDef shapes[3] = {
+        own, plain, {.kind = TALUS_SHAPE_COMPOUND, .part = &part, .part_count = 1}};
+    const TalusFramesHead head = {.title = "",
+                                  .scene = "",
+                                  .step = 0.01,
+                                  .radius = 0.1,
+                                  .quantum = 0.001,
+                                  .floor = NAN,
+                                  .shapes = shapes,
+                                  .shape_count = 3};
+    TalusPacker packer = {0};
+    TalusHeadStore store = {0};
+    REQUIRE_OK(talus_frames_head_pack(&packer, &head, TALUS_FRAMES_VERSION));
+    REQUIRE_OK(talus_frames_head_read((const char *)packer.bytes + sizeof(TalusChunk),
+                                      packer.size - sizeof(TalusChunk), "head", &store));
+    for (int k = 0; k < 3; k++)
+        CHECK(talus_head_shapes_equal(&store.head.shapes[k], &shapes[k]));
+    CHECK(!talus_head_shapes_equal(&store.head.shapes[0], &shapes[1]));
+    CHECK_NEAR(store.head.shapes[2].part[0].shape->gyration.xz, -0.002, 0.0);
+    talus_frames_head_clear(&store);
+    talus_packer_clear(&packer);
+}
+
 int main(void)
 {
     RUN(mass_properties_have_the_given_inertia);
@@ -176,5 +207,6 @@ int main(void)
     RUN(a_top_nutates_by_the_given_tensor);
     RUN(inertias_that_no_body_has);
     RUN(a_restart_keeps_the_inertia);
+    RUN(a_head_of_frames_has_the_given_inertia);
     return talus_test_result();
 }

@@ -153,6 +153,9 @@ TEST(what_is_expected_to_fail_is_red_if_it_holds)
                                        VALIDATE_FAILS_AS_EXPECTED};
     for (int i = 0; i < 4; i++)
         CHECK_INT(rows[i].verdict, verdict[i]);
+    judge(NAN, 1.0, rows);
+    CHECK_INT(rows[2].verdict, VALIDATE_FAILS);
+    CHECK_INT(rows[3].verdict, VALIDATE_FAILS_AS_EXPECTED);
     CHECK(validate_is_red(VALIDATE_UNEXPECTED) && validate_is_red(VALIDATE_FAILS));
     CHECK(!validate_is_red(VALIDATE_HOLDS) && !validate_is_red(VALIDATE_FAILS_AS_EXPECTED));
 }

@@ -79,7 +79,9 @@ typedef struct TalusFramesHead {
     const char *title, *scene; /* "" where unknown */
     TalusVec3 gravity;
     TalusPeriod period; /* axes along which space repeats itself */
-    double step;        /* h */
+    /* 1/s: of a cell that deforms, 0 else: bodies that move with it have flow (x - c), c the middle of the period */
+    TalusGradient flow;
+    double step; /* h */
     /* Typical radius: the median over moving bodies, else over bodies with an extent, else 1. */
     double radius;
     double quantum; /* positions are `origin` plus multiples of this; 0: exact, as in a world */

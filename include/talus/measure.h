@@ -128,7 +128,7 @@ typedef enum TalusDistribution {
 
 enum { TALUS_HISTOGRAM_BINS = 50 };
 
-/* Bins of equal width from lo, 0 for forces, to hi, the least and the largest value. */
+/* Bins of equal width from lo, 0 for forces, to hi, the least and the largest value; around it if all values are equal. */
 typedef struct TalusHistogram {
     double lo, hi;
     int64_t total, count[TALUS_HISTOGRAM_BINS];
@@ -142,7 +142,7 @@ TalusStatus talus_histogram_measure(const TalusAssembly *assembly, const TalusBu
 
 /* Returns the packing fraction of a finite region: the volume of the parts of bodies in it over its own. Each body, in
  * periodic space with its images, counts as the ball of its volume: exact for spheres, to 1e-9 of those that an edge or the
- * curved side cuts. */
+ * curved side cuts. NAN of a region with more than 2^20 images of each body. */
 double talus_packing_fraction(const TalusAssembly *assembly, const TalusRegion *region);
 
 /* The free surface of the bodies in the region, from columns of square section, twice the median diameter wide: the height of

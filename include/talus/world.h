@@ -187,7 +187,7 @@ typedef struct TalusBodyBatch {
     bool fixed;                   /* cannot move; required for plane, revolve, mesh and field */
     const TalusVec3 *position;    /* required */
     const TalusQuat *orientation; /* default identity */
-    const TalusVec3 *velocity;    /* default 0 */
+    const TalusVec3 *velocity;    /* default 0; in a cell that deforms relative to its flow */
     const TalusVec3 *spin;        /* angular velocity, world frame, default 0 */
     const double *radius;         /* of spheres; default the shape's */
     double density;               /* 0: the material's */
@@ -259,7 +259,7 @@ typedef struct TalusEmitterDef {
     int64_t count;                 /* in all */
     double radius_min, radius_max; /* m: uniform between; ignored with `sizes` */
     const TalusSizeDef *sizes;     /* of the radii, m; copied; NULL: uniform by number */
-    TalusVec3 velocity;            /* m/s: of the new spheres */
+    TalusVec3 velocity;            /* m/s: of the new spheres, as TalusBodyBatch.velocity */
     int material;
     double density;       /* kg/m3; 0: the material's */
     uint64_t seed;        /* of radii and locations */

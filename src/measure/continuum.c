@@ -456,6 +456,10 @@ TalusStatus talus_continuum_add(TalusContinuum *c, const TalusAssembly *assembly
     Addition addition = {c, assembly};
     if (c->data & ~assembly->data)
         return talus_reject("continuum: some fields need data that the assembly lacks");
+    if (!talus_has_few_images(&assembly->period, c->def.lo, c->def.hi, 2.0 * c->def.width))
+        return talus_reject("grid: its box has more than %d images of each body; expected one of "
+                            "fewer periods",
+                            TALUS_IMAGES_MAX);
     talus_parallel(pool, c->axis[2].cells, LAYERS_PER_TASK, add_layers, &addition);
     c->assemblies++;
     return TALUS_OK;

@@ -56,6 +56,14 @@ static void find_range(Values *v, TalusHistogram *out)
     }
 }
 
+/* Gives bins a width if all values are equal: around x from x - |x|/2 to x + |x|/2, or around 0 from -1/2 to 1/2. */
+static void widen(TalusHistogram *out)
+{
+    const double half = out->hi == out->lo ? 0.5 * (out->lo != 0.0 ? fabs(out->lo) : 1.0) : 0.0;
+    out->lo -= half;
+    out->hi += half;
+}
+
 static void count_values(const Values *v, double unit, TalusHistogram *out)
 {
     const double width = (out->hi - out->lo) / TALUS_HISTOGRAM_BINS;
@@ -63,7 +71,7 @@ static void count_values(const Values *v, double unit, TalusHistogram *out)
         const double x = value_at(v, i);
         if (isnan(x))
             continue;
-        const double bin = width > 0.0 ? floor((x / unit - out->lo) / width) : 0.0;
+        const double bin = floor((x / unit - out->lo) / width);
         out->count[(int)fmax(0.0, fmin(bin, TALUS_HISTOGRAM_BINS - 1))]++;
     }
 }
@@ -81,6 +89,7 @@ TalusStatus talus_histogram_measure(const TalusAssembly *assembly, const TalusBu
     const double unit = table[distribution].relative ? v.sum / (double)out->total : 1.0;
     out->lo = table[distribution].relative ? 0.0 : v.low;
     out->hi = v.high / unit;
+    widen(out);
     count_values(&v, unit, out);
     return TALUS_OK;
 }

@@ -9,6 +9,25 @@ typedef struct TalusImages {
     int first[3], count[3];
 } TalusImages;
 
+/* Largest number of images of one thing; their numbers are counted by int. */
+enum { TALUS_IMAGES_MAX = 1 << 20 };
+
+/* True if a thing of extent `size` has at most TALUS_IMAGES_MAX images that reach the box from lo to hi. */
+static inline int talus_has_few_images(const TalusPeriod *period, TalusVec3 lo, TalusVec3 hi,
+                                       double size)
+{
+    double images = 1.0, across_y = 0.0;
+    for (int k = 2; k >= 0; k--) {
+        const double length = talus_along(period->hi, k) - talus_along(period->lo, k);
+        const double reach = talus_along(hi, k) - talus_along(lo, k) + size;
+        if (!period->on[k])
+            continue;
+        across_y = k == 1 ? reach / length : across_y;
+        images *= reach / length + 1.0 + (k == 0 && period->tilt != 0.0 ? across_y : 0.0);
+    }
+    return images <= TALUS_IMAGES_MAX;
+}
+
 /* Returns the images of what lies between low and high that overlap the box from lo to hi; without a period along an axis,
  * the thing itself or nothing. */
 static inline TalusImages talus_find_images(const TalusPeriod *period, TalusVec3 low,

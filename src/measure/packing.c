@@ -47,6 +47,8 @@ static double volume_of(const TalusRegion *region)
 double talus_packing_fraction(const TalusAssembly *assembly, const TalusRegion *region)
 {
     double sum = 0.0;
+    if (!talus_has_few_images(&assembly->period, region->lo, region->hi, 0.0))
+        return NAN;
     for (int i = 0; i < assembly->body_count; i++)
         sum += volume_in(&assembly->period, assembly->position[i], assembly->volume[i], region);
     return sum / volume_of(region);

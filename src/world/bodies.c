@@ -6,6 +6,7 @@
 #include "world/bodies.h"
 #include "backend/host.h"
 #include "engine/body.h"
+#include "world/cell.h"
 #include "world/ids.h"
 #include "world/state.h"
 #include "world/step/wake.h"
@@ -230,6 +231,9 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
     bodies->orientation[slot] =
         batch->orientation ? talus_quat_normalize(batch->orientation[i]) : talus_quat_identity();
     bodies->velocity[slot] = batch->velocity && !batch->fixed ? batch->velocity[i] : zero;
+    if (world->def.cell.on)
+        bodies->velocity[slot] =
+            talus_add(bodies->velocity[slot], talus_cell_flow_at(world, bodies->position[slot]));
     bodies->spin[slot] = batch->spin && !batch->fixed ? batch->spin[i] : zero;
     bodies->mass[slot] = mass;
     bodies->radius[slot] = talus_batch_radius(world, batch, i);

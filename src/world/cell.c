@@ -6,6 +6,8 @@
 
 /* bounds of controlled rates: an inertial number, and a share of the rate of shear */
 static const double inertial_limit = 0.01, shear_share = 0.2;
+/* largest strains of an axis, and of shear, in a step */
+static const double axis_strain_limit = 0.1, shear_strain_limit = 1.0;
 
 /* ---- the def ---- */
 
@@ -33,10 +35,11 @@ static TalusStatus check_rate(const TalusGradient *rate, double step)
     if (!isfinite(rate->xx) || !isfinite(rate->yy) || !isfinite(rate->zz) || !isfinite(rate->xy))
         return REFUSE("a rate of the cell is not finite");
     double most = fmax(fabs(rate->xx), fmax(fabs(rate->yy), fabs(rate->zz)));
-    if (!(most * step <= 0.1) || !(fabs(rate->xy) * step <= 1.0))
+    if (!(most * step <= axis_strain_limit) || !(fabs(rate->xy) * step <= shear_strain_limit))
         return REFUSE("the rates of the cell are %g, %g, %g and, of shear, %g per second; expected "
-                      "at most 0.1 and 1 per step of %g s",
-                      rate->xx, rate->yy, rate->zz, rate->xy, step);
+                      "at most %g and %g per step of %g s",
+                      rate->xx, rate->yy, rate->zz, rate->xy, axis_strain_limit, shear_strain_limit,
+                      step);
     return TALUS_OK;
 }
 
@@ -76,11 +79,15 @@ TalusStatus talus_cell_check(const TalusWorldDef *def)
         return REFUSE("a cell that deforms has no gravity, whose work its sides would change; "
                       "expected gravity 0 and a reference_speed");
     TALUS_TRY(check_rate(&def->cell.rate, def->step));
-    TALUS_TRY(check_control(def));
-    if (def->comm && talus_comm_size(def->comm) > 1)
-        return REFUSE("a cell that deforms works on one rank; on %d ranks it would not",
-                      talus_comm_size(def->comm));
-    return TALUS_OK;
+    return check_control(def);
+}
+
+TalusStatus talus_cell_check_ranks(const TalusWorldDef *def, const TalusComm *comm)
+{
+    const int ranks = talus_comm_size(comm);
+    return def->cell.on && ranks > 1
+               ? REFUSE("a cell that deforms works on one rank; on %d ranks it would not", ranks)
+               : TALUS_OK;
 }
 
 void talus_cell_init(TalusWorld *world)
@@ -94,6 +101,23 @@ void talus_cell_init(TalusWorld *world)
     c->now.rate = world->def.cell.rate;
     c->start = talus_sub(p->hi, p->lo);
     c->state.period = *p;
+}
+
+TalusVec3 talus_cell_flow_at(const TalusWorld *world, TalusVec3 x)
+{
+    const TalusCell *cell = &world->cell.now.cell;
+    return talus_flow_at(&cell->last, cell->centre, x);
+}
+
+void talus_cell_continue(TalusWorld *world, double tilt, TalusGradient flow)
+{
+    if (tilt != 0.0)
+        talus_log_to(&world->log, TALUS_LOG_WARNING, "start.tilt",
+                     "the cell of the earlier state has a tilt of %g m, which stays behind: bodies "
+                     "across its sides along y may overlap",
+                     tilt);
+    if (world->def.cell.on)
+        world->cell.now.cell.last = flow;
 }
 
 /* ---- a step ---- */
@@ -195,6 +219,7 @@ static void control_axis(TalusWorld *world, int axis, double before, double h)
                   h * volume / inertia * (pressure - target + 4.0 * (pressure - before));
     double limit = inertial_limit * sqrt(target * volume / mass) / (2.0 * world->min_size) +
                    shear_share * fabs(c->now.rate.xy);
+    limit = talus_min(limit, axis_strain_limit / h);
     set_axis_rate(&c->now.rate, axis, talus_max(-limit, talus_min(limit, rate)));
 }
 

@@ -13,7 +13,8 @@
  * share a third body, which no sweep could colour.
  *
  * |r| is at most 0.01 sqrt(p_0 / rho) / d, an inertial number of 0.01, with rho = M / V and d twice the smallest size, plus a fifth
- * of the rate of shear, by which grains dilate: a loose cell is compressed slowly enough for its contacts to follow. */
+ * of the rate of shear, by which grains dilate: a loose cell is compressed slowly enough for its contacts to follow. As a
+ * prescribed one it strains the axis by at most 0.1 in a step, however high the pressure is for that step. */
 #ifndef TALUS_WORLD_CELL_H
 #define TALUS_WORLD_CELL_H
 
@@ -43,8 +44,15 @@ typedef struct TalusWorldCell {
 
 /* Refuses a def with a cell that this library cannot deform. */
 TalusStatus talus_cell_check(const TalusWorldDef *def);
+/* Refuses several ranks to a cell that deforms. */
+TalusStatus talus_cell_check_ranks(const TalusWorldDef *def, const TalusComm *comm);
 /* Sets up the cell of a new world. */
 void talus_cell_init(TalusWorld *world);
+
+/* Returns the velocity at x of a body that moves with the cell. */
+TalusVec3 talus_cell_flow_at(const TalusWorld *world, TalusVec3 x);
+/* Tells the cell of a new world that its bodies come from one with this tilt and flow, which they keep. */
+void talus_cell_continue(TalusWorld *world, double tilt, TalusGradient flow);
 
 /* Starts a step; before detection in a part of length h; after the bodies have moved; ends a step; undoes a failed one. They do
  * nothing in a world without such a cell. talus_cell_finish_part wraps bodies. */

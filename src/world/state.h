@@ -146,4 +146,7 @@ static inline bool talus_world_shares_arrays(const TalusWorld *world)
     return talus_engine_can(world->engine, TALUS_ENGINE_SHARED);
 }
 
+/* Refuses several ranks to what one rank alone can compute; for worlds being created and states being loaded. */
+TalusStatus talus_world_check_ranks(const TalusWorldDef *def, const TalusComm *comm);
+
 #endif

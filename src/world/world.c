@@ -46,6 +46,15 @@ TalusWorldDef talus_world_def_relaxed(void)
 /* Returns TALUS_ERR_ARGUMENT with a message about member `key` of the def. */
 #define REFUSE(key, ...) talus_error_key(key, talus_reject("world: " __VA_ARGS__))
 
+TalusStatus talus_world_check_ranks(const TalusWorldDef *def, const TalusComm *comm)
+{
+    if (def->impacts == TALUS_IMPACTS_PROPAGATING && talus_comm_size(comm) > 1)
+        return talus_fail_key(
+            "impacts", TALUS_ERR_UNSUPPORTED,
+            "several ranks have simultaneous impacts only; one rank has propagating ones");
+    return talus_cell_check_ranks(def, comm);
+}
+
 /* Refuses a value that is not finite or is below `min`; `want` says what is expected. */
 static TalusStatus check_minimum(const char *key, double value, double min, const char *want)
 {
@@ -101,6 +110,7 @@ static TalusStatus check_def(const TalusWorldDef *def)
     TALUS_TRY(talus_model_check(def->friction));
     TALUS_TRY(check_period(&def->period));
     TALUS_TRY(talus_cell_check(def));
+    TALUS_TRY(talus_world_check_ranks(def, def->comm));
     TALUS_TRY(check_minimum("sleep_speed", def->sleep_speed, 0.0,
                             "a multiple of the reference speed, 0 for never"));
     if (def->sleep_steps < 1)
@@ -123,8 +133,7 @@ static TalusStatus check_def(const TalusWorldDef *def)
     return TALUS_OK;
 }
 
-/* Refuses impacts that propagate on devices, on several ranks and in a cell that deforms: they are computed by the host, for one
- * rank and images at rest. */
+/* Refuses impacts that propagate on devices and in a cell that deforms: they are computed by the host, for images at rest. */
 static TalusStatus check_impacts(const TalusWorld *world)
 {
     if (world->def.impacts != TALUS_IMPACTS_PROPAGATING)
@@ -134,10 +143,6 @@ static TalusStatus check_impacts(const TalusWorld *world)
             "impacts", TALUS_ERR_UNSUPPORTED,
             "backend %s has simultaneous impacts only; backend cpu has propagating ones",
             world->def.backend);
-    if (talus_comm_size(world->def.comm) > 1)
-        return talus_fail_key(
-            "impacts", TALUS_ERR_UNSUPPORTED,
-            "several ranks have simultaneous impacts only; one rank has propagating ones");
     if (world->def.cell.on)
         return talus_fail_key("impacts", TALUS_ERR_UNSUPPORTED,
                               "a cell that deforms has simultaneous impacts only; a period that "

@@ -108,8 +108,8 @@ typedef struct AdviseStart {
 AdviseScales advise_find_scales(const TalusWorld *world);
 /* Runs the trial of trial->setting until it covers `span` (infinite: no end) or has taken `seconds` of the wall clock
  * and two steps, or a signal stops it, and fills the figures of `trial` but its differences; all but the setting must
- * be 0 before. A step that fails ends the trial and is noted in trial->failure. Fails only if the state cannot be
- * loaded. */
+ * be 0 before. A step that fails ends the trial and is noted in trial->failure, and so is a setting that the world
+ * refuses. Fails only if the state cannot be loaded. */
 TalusStatus advise_run_trial(const AdviseStart *start, const AdviseScales *scales, double span,
                              double seconds, AdviseTrial *trial);
 

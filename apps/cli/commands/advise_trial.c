@@ -174,8 +174,14 @@ TalusStatus advise_run_trial(const AdviseStart *start, const AdviseScales *scale
                              double seconds, AdviseTrial *trial)
 {
     TrialRun run = {.scales = scales, .trial = trial};
-    TALUS_TRY(talus_world_load_changed(start->bytes, start->size, start->threads, start->backend,
-                                       &trial->setting.changes, &run.world));
+    const TalusStatus status =
+        talus_world_load_changed(start->bytes, start->size, start->threads, start->backend,
+                                 &trial->setting.changes, &run.world);
+    if (status == TALUS_ERR_ARGUMENT) { /* such as rigid contacts in a cell of given pressure */
+        snprintf(trial->failure, sizeof trial->failure, "%s", talus_error());
+        return TALUS_OK;
+    }
+    TALUS_TRY(status);
     double h = trial->setting.changes.step, begun = talus_now();
     talus_world_set_log(run.world, ignore_log, NULL);
     run.begun = talus_world_time(run.world);

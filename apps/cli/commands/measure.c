@@ -11,7 +11,7 @@ static MeasureOptions options = {.command = &cli_measure,
                                  .from = NAN,
                                  .until = NAN,
                                  .width = NAN,
-                                 .rattlers = 2,
+                                 .rattlers = -1,
                                  .threads = -1};
 
 /* A run being measured. */

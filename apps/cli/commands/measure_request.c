@@ -98,6 +98,12 @@ static int check_options(const MeasureOptions *o, const MeasureRequest *request)
                               o->grid   ? "--grid"
                               : o->mean ? "--mean"
                                         : "-o FILE.vti");
+    if (request->fields.count == 0 && !isnan(o->width))
+        return cli_fail_usage(o->command,
+                              "--width: of the kernel of fields; expected --field NAME");
+    if (o->rattlers >= 0 && (request->fields.count || request->histogram))
+        return cli_fail_usage(o->command, "--rattlers: is for bulk figures; expected no --%s",
+                              request->histogram ? "histogram" : "field");
     if (o->cylinder && (!o->box || request->fields.count))
         return cli_fail_usage(o->command,
                               "--cylinder: expected --box, and no --field: cells are boxes");
@@ -135,7 +141,7 @@ int measure_read_request(const MeasureOptions *o, MeasureRequest *r)
                           .width = o->width,
                           .has_box = o->box,
                           .mean = o->mean,
-                          .rattlers = o->rattlers,
+                          .rattlers = o->rattlers < 0 ? 2 : o->rattlers,
                           .tag = TALUS_ANY_TAG,
                           .output = o->output,
                           .report = o->report};

@@ -277,5 +277,8 @@ int film_draw(const char *path, const FilmDef *film, const TalusDrawDef *def)
     talus_frames_close(f.frames);
     talus_pool_destroy(f.pool);
     talus_release(f.chosen);
-    return status == TALUS_OK ? CLI_OK : cli_fail_library();
+    if (status == TALUS_OK)
+        return CLI_OK;
+    const int code = cli_fail_library();
+    return cli_stop_signal() ? 128 + cli_stop_signal() : code;
 }

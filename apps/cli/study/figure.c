@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "io/file/file.h"
 #include "io/formats/bulk_table.h"
+#include "io/scene/scene_copies.h"
 #include "io/scene/scene_digest.h"
 
 #include <math.h>
@@ -24,7 +25,7 @@ static const struct {
     [STUDY_JOINTS] = {"joint:", "joints.csv", {"time", "step", "joint"}, "joint"},
     [STUDY_CELL] = {"cell:", "cell.csv", {"time", "step"}, NULL}};
 
-enum { COLUMNS_MAX = 64, NAMES_MAX = 256 };
+enum { COLUMNS_MAX = 64, NAMES_SHOWN = 64 };
 
 /* ---- names ---- */
 
@@ -67,24 +68,27 @@ static void list_columns(StudyTable table, Columns *out)
             out->name[out->count++] = name;
 }
 
-/* Writes the names with commas between. */
+/* Writes the first names with commas between, and how many more there are. */
 static void join_names(const char *const *name, int count, char *text, size_t size)
 {
     size_t used = 0;
-    text[0] = '\0';
-    for (int i = 0; i < count && used < size; i++)
+    int shown = count < NAMES_SHOWN ? count : NAMES_SHOWN;
+    snprintf(text, size, "none");
+    for (int i = 0; i < shown && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i ? ", " : "", name[i]);
+    if (shown < count && used < size)
+        snprintf(text + used, size - used, " and %d more", count - shown);
 }
 
-/* Fails for a name that is none of these. */
+/* Fails for a name that is none of these; more: said behind them. */
 static int fail_unknown(const CliCommand *command, const char *text, const char *what,
-                        const char *word, const char *const *name, int count)
+                        const char *word, const char *const *name, int count, const char *more)
 {
-    char known[2048];
+    char known[NAMES_SHOWN * (STUDY_NAME + 2) + 32];
     join_names(name, count, known, sizeof known);
-    return cli_fail_usage(command, "--measure %s: no %s '%s'%s\ntalus: there %s %s", text, what,
+    return cli_fail_usage(command, "--measure %s: no %s '%s'%s\ntalus: there %s %s%s", text, what,
                           word, cli_did_you_mean(word, name, count, ""), count == 1 ? "is" : "are",
-                          count ? known : "none");
+                          known, more);
 }
 
 static int check_column(const CliCommand *command, const StudyFigure *figure)
@@ -100,29 +104,63 @@ static int check_column(const CliCommand *command, const StudyFigure *figure)
                               "are the same; expected a figure of the simulation",
                               figure->text);
     return fail_unknown(command, figure->text, figure->table == STUDY_BULK ? "figure" : "column",
-                        figure->column, columns.name, columns.count);
+                        figure->column, columns.name, columns.count, "");
 }
 
-/* True if `row` is `name`, perhaps with the number of a copy behind, "name[3]". */
-static bool names_row(const char *name, const char *row)
+/* True if `row` is `name`, with the number of a copy behind if there are several, "name[3]". */
+static bool names_row(const char *name, const char *row, int copies)
 {
     const size_t length = strlen(name);
-    return strncmp(name, row, length) == 0 && (row[length] == '\0' || row[length] == '[');
+    bool found = copies == 1 && strcmp(name, row) == 0;
+    for (int k = 0; copies > 1 && k < copies && strncmp(name, row, length) == 0 && !found; k++) {
+        char number[16];
+        snprintf(number, sizeof number, "[%d]", k);
+        found = strcmp(number, row + length) == 0;
+    }
+    return found;
 }
 
+/* Names of rows. */
+typedef struct Names {
+    const char **name;   /* [count] */
+    char (*unnamed)[24]; /* [count]: sinks without a name have their number */
+    int count;
+} Names;
+
+static Names list_names(const TalusScene *scene, StudyTable table)
+{
+    const char *file = tables[table].file;
+    Names all = {.count = talus_scene_list_rows(scene, file, NULL, 0)};
+    const size_t size = (size_t)all.count + 1;
+    all.name = cli_check_memory(malloc(size * sizeof *all.name));
+    all.unnamed = cli_check_memory(malloc(size * sizeof *all.unnamed));
+    (void)talus_scene_list_rows(scene, file, all.name, all.count);
+    for (int i = 0; i < all.count; i++) {
+        snprintf(all.unnamed[i], sizeof all.unnamed[i], "sink %d", i);
+        all.name[i] = all.name[i] ? all.name[i] : all.unnamed[i];
+    }
+    return all;
+}
+
+/* Fails unless one probe, flow or joint has the figure's name. All copies share a sink, which has no number of a copy. */
 static int check_row(const CliCommand *command, const StudyFigure *figure, const TalusScene *scene)
 {
-    const char *names[NAMES_MAX];
-    char unnamed[NAMES_MAX][24]; /* sinks without a name have their number */
-    const int count = talus_scene_list_rows(scene, tables[figure->table].file, names, NAMES_MAX);
-    for (int i = 0; i < count; i++) {
-        snprintf(unnamed[i], sizeof unnamed[i], "sink %d", i);
-        names[i] = names[i] ? names[i] : unnamed[i];
-        if (names_row(names[i], figure->row))
-            return CLI_OK;
-    }
-    return fail_unknown(command, figure->text, tables[figure->table].named, figure->row, names,
-                        count);
+    const Names all = list_names(scene, figure->table);
+    const char *what = tables[figure->table].named;
+    const int copies = talus_scene_copy_count(scene);
+    int code = CLI_OK, found = 0;
+    for (int i = 0; i < all.count; i++)
+        found += names_row(all.name[i], figure->row, copies) ||
+                 (figure->table == STUDY_FLOWS && names_row(all.name[i], figure->row, 1));
+    if (found == 0)
+        code = fail_unknown(command, figure->text, what, figure->row, all.name, all.count,
+                            copies > 1 ? ", each with the number of a copy, as in NAME[0]" : "");
+    else if (found > 1)
+        code = cli_fail_usage(command, "--measure %s: more than one %s has the name '%s'",
+                              figure->text, what, figure->row);
+    free(all.name);
+    free(all.unnamed);
+    return code;
 }
 
 /* ---- parsing ---- */
@@ -240,15 +278,16 @@ static TalusStatus find_column(const StudyFigure *figure, const char *path, char
     return talus_fail_line(path, 1, TALUS_ERR_FORMAT, "expected a column '%s'", figure->column);
 }
 
-/* The last value, or the mean of those from a time on. */
-static double reduce_rows(const StudyFigure *figure, const Place *place, char *rows)
+/* Sets *out to the last value, or to the mean of those from a time on. Returns the number of the figure's rows. */
+static int64_t reduce_rows(const StudyFigure *figure, const Place *place, char *rows, double *out)
 {
     double last = NAN, sum = 0.0;
-    int64_t count = 0;
+    int64_t count = 0, found = 0;
     for (char *line; (line = strsep(&rows, "\n")) != NULL && *line;) {
         double time, value;
         if (!read_row(line, place, &time, &value))
             continue;
+        found++;
         last = value;
         /* The factor admits a row whose time is early by rounding. */
         if (time >= figure->from * (1.0 - 1e-9) && !isnan(value)) {
@@ -256,9 +295,8 @@ static double reduce_rows(const StudyFigure *figure, const Place *place, char *r
             count++;
         }
     }
-    if (isnan(figure->from))
-        return last;
-    return count ? sum / (double)count : NAN;
+    *out = isnan(figure->from) ? last : count ? sum / (double)count : NAN;
+    return found;
 }
 
 TalusStatus study_figure_read(const StudyFigure *figure, const char *dir, double *value)
@@ -270,8 +308,9 @@ TalusStatus study_figure_read(const StudyFigure *figure, const char *dir, double
     char *rest = text;
     Place place = {.row = tables[figure->table].named ? figure->row : NULL};
     TALUS_THEN(status, find_column(figure, path, strsep(&rest, "\n"), &place.column));
-    if (status == TALUS_OK)
-        *value = rest ? reduce_rows(figure, &place, rest) : NAN;
+    if (status == TALUS_OK && reduce_rows(figure, &place, rest, value) == 0)
+        status = talus_fail_file(path, TALUS_ERR_FORMAT, "has no row%s%s", place.row ? " of " : "",
+                                 place.row ? place.row : "");
     talus_release(text);
     talus_release(path);
     return status;

@@ -55,7 +55,7 @@ int study_job_count(const Study *study)
         return o->jobs;
     if (study->devices.count > 0)
         return study->devices.count;
-    if (o->backend && strcmp(o->backend, "cpu") != 0)
+    if (study->on_device)
         return 1;
     return processors > 1 && o->threads != 0 ? processors : 1;
 }

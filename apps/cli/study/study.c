@@ -11,7 +11,6 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,25 +37,26 @@ void study_describe_run(const Study *study, const StudyRun *run, char *text, siz
         snprintf(text, size, "the run");
 }
 
-static void add_formatted(CliList *list, const char *format, ...) CLI_PRINTF(2, 3);
-
-/* Adds the formatted text, which the list's owner frees. */
-static void add_formatted(CliList *list, const char *format, ...)
+/* Adds "KEY=VALUE". */
+static void add_assignment(CliList *list, const char *key, const char *value)
 {
-    char text[4096];
-    TALUS_FORMAT(text, format);
-    cli_list_add(list, cli_check_memory(strdup(text)));
+    const size_t size = strlen(key) + strlen(value) + 2;
+    char *text = cli_check_memory(malloc(size));
+    snprintf(text, size, "%s=%s", key, value);
+    cli_list_add(list, text);
 }
 
 void study_add_assignments(const Study *study, const StudyRun *run, CliList *list)
 {
     const StudyOptions *o = study->options;
+    char seed[16];
     for (int i = 0; i < o->set.count; i++)
-        add_formatted(list, "%s", o->set.item[i]);
+        cli_list_add(list, cli_check_memory(strdup(o->set.item[i])));
     for (int a = 0; a < study->grid.axes; a++)
-        add_formatted(list, "%s=%s", study->grid.axis[a].key, study_value(study, run->point, a));
+        add_assignment(list, study->grid.axis[a].key, study_value(study, run->point, a));
+    snprintf(seed, sizeof seed, "%d", run->seed);
     if (run->seed >= 0)
-        add_formatted(list, ".seed=%d", run->seed);
+        add_assignment(list, ".seed", seed);
 }
 
 /* Loads the scene of a run. */
@@ -197,8 +197,33 @@ static int make_figures(Study *study, const TalusScene *scene)
     return code;
 }
 
-/* Fails if figures have no rows: a mean from a time past the end, or a bulk figure at the end of a run that has no frame
- * there. */
+/* True if the assignment gives the scene's key `seed`, and no parameter of that name. */
+static bool assigns_seed(const TalusScene *scene, const char *assignment)
+{
+    if (has_same_key(assignment, ".seed"))
+        return true;
+    for (int i = 0; i < talus_scene_param_count(scene); i++)
+        if (strcmp(talus_scene_param_name(scene, i), "seed") == 0)
+            return false;
+    return has_same_key(assignment, "seed");
+}
+
+/* Fails if --seeds or --seed would replace a seed that is varied or set. */
+static int check_seeds(const Study *study, const TalusScene *scene)
+{
+    const StudyOptions *o = study->options;
+    const CliList *const list[] = {&o->vary, &o->set};
+    for (int k = 0; k < 2 && study->run->seed >= 0; k++)
+        for (int i = 0; i < list[k]->count; i++)
+            if (assigns_seed(scene, list[k]->item[i]))
+                return cli_fail_usage(o->command, "%s: --%s %s gives seeds, too",
+                                      o->seeds >= 0 ? "--seeds" : "--seed", k ? "set" : "vary",
+                                      list[k]->item[i]);
+    return CLI_OK;
+}
+
+/* Fails if figures have no rows: a mean from a time past the end, or past the last frame of a bulk figure, or a bulk figure
+ * at the end of a run that has no frame there. */
 static int check_times(const Study *study, double until, const TalusScene *scene)
 {
     const StudyOptions *o = study->options;
@@ -209,6 +234,12 @@ static int check_times(const Study *study, double until, const TalusScene *scene
         if (figure->from > until)
             return cli_fail_usage(o->command, "--measure %s from t = %g s: runs end at t = %g s",
                                   figure->text, figure->from, until);
+        if (figure->table == STUDY_BULK && figure->from > floor(frames * (1.0 + 1e-9)) * every)
+            return cli_fail_usage(
+                o->command,
+                "--measure %s from t = %g s: the last of the frames every %g s is "
+                "at t = %g s",
+                figure->text, figure->from, every, floor(frames * (1.0 + 1e-9)) * every);
         if (isnan(figure->from) && figure->table == STUDY_BULK &&
             fabs(frames - round(frames)) > 1e-6 * fmax(frames, 1.0))
             return cli_fail_usage(o->command,
@@ -217,6 +248,13 @@ static int check_times(const Study *study, double until, const TalusScene *scene
                                   figure->text, every, until, until / ceil(frames));
     }
     return CLI_OK;
+}
+
+/* Notes whether some run leaves the processors for a device. */
+static void note_backend(Study *study, const TalusScene *scene)
+{
+    const char *chosen = study->options->backend;
+    study->on_device |= strcmp(chosen ? chosen : talus_scene_backend(scene), "cpu") != 0;
 }
 
 /* Checks the scene of a run, and sets its identity and key. */
@@ -230,8 +268,10 @@ static int check_run(Study *study, StudyRun *run)
     int code = CLI_OK;
     if (run == study->run) {
         snprintf(study->title, sizeof study->title, "%s", talus_scene_title(scene));
-        code = make_figures(study, scene);
+        code = check_seeds(study, scene);
+        code = code == CLI_OK ? make_figures(study, scene) : code;
     }
+    note_backend(study, scene);
     if (code == CLI_OK)
         code = check_times(study, run->until, scene);
     if (code == CLI_OK && format_identity(study, scene, &run->identity) != TALUS_OK)
@@ -277,6 +317,10 @@ static int check_runs(Study *study)
         for (int f = 0; f < study->figures; f++)
             study->run[i].value[f] = NAN;
     }
+    if (code == CLI_OK && study->devices.count > 0 && !study->on_device)
+        code = cli_fail_usage(study->options->command,
+                              "--devices %s: runs are on the backend cpu, which has none",
+                              study->options->devices);
     if (code == CLI_OK)
         find_same(study);
     return code;

@@ -56,7 +56,8 @@ typedef struct Study {
     StudyRun *run; /* [runs], by points, then seeds */
     int runs, points, seeds;
     CliList devices;
-    int lock; /* descriptor of DIR/sweep.lock; -1: none */
+    bool on_device; /* some run has another backend than the cpu */
+    int lock;       /* descriptor of DIR/sweep.lock; -1: none */
 } Study;
 
 /* ---- study.c: the plan ---- */

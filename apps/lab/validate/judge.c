@@ -30,13 +30,13 @@ static double get_bound(const ValidateQuantity *q, TalusFrictionLaw law, int hal
     return ldexp(q->bound, -q->order * halvings);
 }
 
-/* A value that is not a number fails, and so does a mean whose standard error is more than half of the bound: it could be
+/* A value that is not a number fails, whatever is expected, and so does a mean whose standard error is more than half of the bound: it could be
  * within by chance. */
 static ValidateVerdict judge_row(const ValidateRow *row)
 {
     const bool holds =
         fabs(row->found - row->quantity.expected) <= row->bound && row->scatter <= 0.5 * row->bound;
-    if (validate_expected_failure(&row->quantity, row->law) && !row->error[0])
+    if (validate_expected_failure(&row->quantity, row->law) && !isnan(row->found))
         return holds ? VALIDATE_UNEXPECTED : VALIDATE_FAILS_AS_EXPECTED;
     return holds ? VALIDATE_HOLDS : VALIDATE_FAILS;
 }

@@ -1,6 +1,8 @@
 /* io/formats/bulk_table.c - the columns of a table of bulk figures. */
 #include "io/formats/bulk_table.h"
 
+#include "measure/images.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -104,8 +106,12 @@ static TalusStatus find_figures(const TalusAssembly *assembly, const TalusBulkDe
                                 Figures *out)
 {
     TalusRegion region;
-    out->solid =
-        find_finite(assembly, def, &region) ? talus_packing_fraction(assembly, &region) : NAN;
+    const bool finite = find_finite(assembly, def, &region);
+    if (finite && !talus_has_few_images(&assembly->period, region.lo, region.hi, 0.0))
+        return talus_reject("region: it has more than %d images of each body; expected one of "
+                            "fewer periods",
+                            TALUS_IMAGES_MAX);
+    out->solid = finite ? talus_packing_fraction(assembly, &region) : NAN;
     TALUS_TRY(talus_bulk_measure(assembly, def, &out->bulk));
     TALUS_TRY(talus_heap_measure(assembly, def, &out->heap));
     return talus_mixing_measure(assembly, def, &out->mixing);

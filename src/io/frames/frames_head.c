@@ -3,6 +3,7 @@
 #include "base/memory.h"
 #include "base/order.h"
 #include "io/frames/frames.h"
+#include "world/state.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -121,6 +122,7 @@ static TalusStatus fill_from_world(const TalusWorld *world, const TalusFramesDef
     }
     out->head.gravity = talus_world_gravity(world);
     out->head.period = talus_world_period(world);
+    out->head.flow = world->cell.now.cell.last;
     out->head.step = talus_world_step_length(world);
     out->head.floor = NAN;
     if (first)
@@ -161,11 +163,16 @@ static bool same_period(const TalusPeriod *a, const TalusPeriod *b)
     return a->tilt == b->tilt;
 }
 
+static bool same_flow(const TalusGradient *a, const TalusGradient *b)
+{
+    return a->xx == b->xx && a->yy == b->yy && a->zz == b->zz && a->xy == b->xy;
+}
+
 bool talus_frames_heads_equal(const TalusFramesHead *a, const TalusFramesHead *b)
 {
     if (a->shape_count != b->shape_count || a->material_count != b->material_count ||
         a->step != b->step || !same_vector(a->gravity, b->gravity) ||
-        !same_period(&a->period, &b->period))
+        !same_period(&a->period, &b->period) || !same_flow(&a->flow, &b->flow))
         return false;
     for (int i = 0; i < a->shape_count; i++)
         if (!talus_head_shapes_equal(&a->shapes[i], &b->shapes[i]))

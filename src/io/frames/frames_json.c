@@ -25,6 +25,14 @@ static void print_period(TalusText *text, const TalusPeriod *period)
         talus_text_print(text, "\"tilt\": %.17g,\n", period->tilt);
 }
 
+/* Prints the member "flow" if it is not 0. */
+static void print_flow(TalusText *text, const TalusGradient *g)
+{
+    if (g->xx != 0.0 || g->yy != 0.0 || g->zz != 0.0 || g->xy != 0.0)
+        talus_text_print(text, "\"flow\": [%.17g, %.17g, %.17g, %.17g],\n", g->xx, g->yy, g->zz,
+                         g->xy);
+}
+
 /* Prints the members "shapes", with their figures unless `figure` is NULL, and "materials", and ends the object. */
 static void print_shapes_and_materials(TalusText *text, const TalusFramesHead *head,
                                        const TalusFigure *figure)
@@ -83,6 +91,7 @@ static TalusStatus print_head(const TalusFramesHead *head, const TalusFigure *fi
         talus_text_print(&out, ", \"floor\": %.17g", head->floor);
     talus_text_print(&out, ", \"detail\": \"%s\",\n", head->lean ? "lean" : "full");
     print_period(&out, &head->period);
+    print_flow(&out, &head->flow);
     print_entries(&out, head);
     print_shapes_and_materials(&out, head, figure);
     if (out.status == TALUS_OK && out.size > TALUS_FRAMES_HEAD_JSON_MAX)
@@ -275,6 +284,21 @@ static TalusStatus read_period(const TalusJson *root, TalusPeriod *out)
     return TALUS_OK;
 }
 
+/* Reads the member "flow", which may be missing. */
+static TalusStatus read_flow(const TalusJson *root, TalusGradient *out)
+{
+    const TalusJson *flow = talus_json_get(root, "flow");
+    double g[4];
+    if (!flow)
+        return TALUS_OK;
+    TALUS_TRY(talus_head_read_list(flow, 4, g));
+    for (int k = 0; k < 4; k++)
+        if (!(fabs(g[k]) < TALUS_HEAD_NUMBER_MAX))
+            return talus_json_fail(flow, 0, "has %g for a rate", g[k]);
+    *out = (TalusGradient){g[0], g[1], g[2], g[3]};
+    return TALUS_OK;
+}
+
 /* Reads all members of a head but the figures; its texts point into the JSON tree, which is in the arena too. */
 static TalusStatus read_head_members(TalusArena *arena, const TalusJson *root,
                                      TalusFramesHead *head)
@@ -292,6 +316,7 @@ static TalusStatus read_head_members(TalusArena *arena, const TalusJson *root,
     TALUS_TRY(talus_head_read_vector(root, "origin", &head->origin));
     TALUS_TRY(read_floor(root, &head->floor));
     TALUS_TRY(read_period(root, &head->period));
+    TALUS_TRY(read_flow(root, &head->flow));
     TALUS_TRY(read_string(root, "detail", &detail));
     head->lean = strcmp(detail, "lean") == 0;
     TALUS_TRY(read_shapes(arena, root, head));

@@ -61,6 +61,19 @@ static void print_heights(TalusText *text, const TalusShapeDef *shape)
                  (size_t)shape->columns * (size_t)shape->rows * sizeof *shape->height);
 }
 
+/* True if the shape has an inertia of its own. */
+static bool has_gyration(const TalusShapeDef *shape)
+{
+    const TalusSym3 g = shape->gyration;
+    return g.xx != 0.0 || g.yy != 0.0 || g.zz != 0.0 || g.xy != 0.0 || g.xz != 0.0 || g.yz != 0.0;
+}
+
+static void print_gyration(TalusText *text, TalusSym3 g)
+{
+    talus_text_print(text, ", \"gyration\": [%.17g, %.17g, %.17g, %.17g, %.17g, %.17g]", g.xx, g.yy,
+                     g.zz, g.xy, g.xz, g.yz);
+}
+
 /* Returns the TALUS_USES_* bits of the members that define a shape: none for a sphere, whose radius is that of the
  * body, unless it is part of a compound (`part`). */
 static int used_members(const TalusShapeDef *shape, bool part)
@@ -94,6 +107,8 @@ static void print_shape_or_part(TalusText *text, const TalusShapeDef *shape, boo
         print_heights(text, shape);
     if (uses & TALUS_USES_PARTS)
         print_parts(text, shape);
+    if (has_gyration(shape))
+        print_gyration(text, shape->gyration);
     if (part)
         talus_text_print(text, "}");
 }
@@ -302,6 +317,18 @@ static TalusStatus read_lengths(const TalusJson *node, int uses, TalusShapeDef *
     return TALUS_OK;
 }
 
+/* Reads the inertia over mass, which only shapes with an inertia of their own have. */
+static TalusStatus read_gyration(const TalusJson *object, TalusSym3 *out)
+{
+    const TalusJson *node = talus_json_get(object, "gyration");
+    double g[6];
+    if (!node)
+        return TALUS_OK;
+    TALUS_TRY(talus_head_read_list(node, 6, g));
+    *out = (TalusSym3){g[0], g[1], g[2], g[3], g[4], g[5]};
+    return TALUS_OK;
+}
+
 /* Reads the kind of a shape and the members that the kind has; the radius of a sphere only of a part of a compound
  * (`part`). */
 static TalusStatus read_shape_members(TalusArena *arena, const TalusJson *node, bool part,
@@ -313,6 +340,7 @@ static TalusStatus read_shape_members(TalusArena *arena, const TalusJson *node, 
     if (uses & TALUS_USES_HALF)
         TALUS_TRY(talus_head_read_vector(node, "half", &out->half));
     TALUS_TRY(read_lengths(node, uses, out));
+    TALUS_TRY(read_gyration(node, &out->gyration));
     if (uses & TALUS_USES_PROFILE)
         TALUS_TRY(read_profile(arena, node, out));
     if (uses & TALUS_USES_VERTEX)
@@ -430,7 +458,7 @@ static bool same_parts(const TalusShapeDef *a, const TalusShapeDef *b)
 static bool same_shape_or_part(const TalusShapeDef *a, const TalusShapeDef *b, bool part)
 {
     int uses = used_members(a, part);
-    if (a->kind != b->kind)
+    if (a->kind != b->kind || memcmp(&a->gyration, &b->gyration, sizeof a->gyration) != 0)
         return false;
     if (uses & TALUS_USES_HALF && memcmp(&a->half, &b->half, sizeof a->half) != 0)
         return false;

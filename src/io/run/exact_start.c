@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "io/file/file.h"
 #include "io/frames/frames.h"
+#include "world/cell.h"
 #include "world/ranks/ranks.h"
 #include "world/state.h"
 
@@ -102,14 +103,16 @@ static TalusStatus add_batch(TalusWorld *world, const TalusSnapshot *s, int firs
     return set_bits(world, s, first, count, id);
 }
 
-static TalusStatus add_bodies(TalusWorld *world, const TalusSnapshot *s)
+/* Adds the bodies of the frame, those that do not move only if `fixed`. */
+static TalusStatus add_bodies(TalusWorld *world, const TalusSnapshot *s, bool fixed)
 {
     TalusBodyId *id;
     TalusStatus status = TALUS_ALLOC(id, (size_t)s->body_count + 1, "bodies");
     for (int first = 0, end; status == TALUS_OK && first < s->body_count; first = end) {
         for (end = first + 1; end < s->body_count && alike(s, first, end); end++)
             continue;
-        status = add_batch(world, s, first, end - first, id);
+        if (fixed || !s->fixed[first])
+            status = add_batch(world, s, first, end - first, id);
     }
     talus_release(id);
     world->exchange_kinetic = world->exchange_potential = 0.0; /* they were there before */
@@ -138,7 +141,7 @@ static TalusStatus read_start(const char *dir, double time, TalusFrames **frames
     return read_frame(*frames, index, s, head);
 }
 
-TalusStatus talus_exact_start(const char *dir, double time, const TalusWorldDef *def,
+TalusStatus talus_exact_start(const char *dir, double time, bool fixed, const TalusWorldDef *def,
                               TalusWorld **world)
 {
     const TalusFramesHead *head = NULL;
@@ -149,7 +152,9 @@ TalusStatus talus_exact_start(const char *dir, double time, const TalusWorldDef 
         talus_comm_agree(def->comm, read_start(dir, time, &frames, &snapshot, &head));
     TALUS_THEN(status, talus_world_create(def, world));
     TALUS_THEN(status, add_tables(*world, head));
-    TALUS_THEN(status, add_bodies(*world, &snapshot));
+    TALUS_THEN(status, add_bodies(*world, &snapshot, fixed));
+    if (status == TALUS_OK)
+        talus_cell_continue(*world, head->period.tilt, head->flow);
     talus_snapshot_free(&snapshot);
     talus_frames_close(frames);
     if (status != TALUS_OK) {

@@ -8,8 +8,8 @@
 TalusStatus talus_exact_find(const char *dir, double time, double *found);
 /* Creates a world with these settings and the bodies of the last exact frame at or before `time`: their positions,
  * orientations, velocities, spins and masses bit by bit, their shapes, materials and tags. Contacts begin without impulses,
- * driven bodies are fixed. All ranks of def->comm call this together, and each reads the file. */
-TalusStatus talus_exact_start(const char *dir, double time, const TalusWorldDef *def,
+ * driven bodies are fixed; without `fixed` bodies that do not move stay behind. All ranks of def->comm call this together, and each reads the file. */
+TalusStatus talus_exact_start(const char *dir, double time, bool fixed, const TalusWorldDef *def,
                               TalusWorld **world);
 
 #endif

@@ -20,9 +20,10 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Adds a text and its end, so that no text goes over into the next one. */
 static void add_text(uint64_t *digest, const char *text)
 {
-    *digest = talus_hash(*digest, text, strlen(text));
+    *digest = talus_hash(*digest, text, strlen(text) + 1);
 }
 
 static TalusStatus add_file(const TalusScene *scene, const TalusJson *json, uint64_t *digest)
@@ -32,8 +33,10 @@ static TalusStatus add_file(const TalusScene *scene, const TalusJson *json, uint
     TALUS_TRY(talus_scene_resolve_path(scene, json, json->text, &path));
     const TalusStatus status =
         talus_json_error_at(json, talus_read_file(path, SIZE_MAX, &bytes, &size));
-    if (status == TALUS_OK)
+    if (status == TALUS_OK) {
+        *digest = talus_hash(*digest, &size, sizeof size);
         *digest = talus_hash(*digest, bytes, size);
+    }
     talus_release(bytes);
     talus_release(path);
     return status;
@@ -134,7 +137,8 @@ typedef struct NameList {
 static void add_name(NameList *list, const char *name)
 {
     if (list->count < list->most)
-        list->name[list->count++] = name;
+        list->name[list->count] = name;
+    list->count++;
 }
 
 /* Adds the probes of forces or, with `planes`, those of planes. */
@@ -152,10 +156,15 @@ static void add_sinks(NameList *list, const TalusScene *scene)
         add_name(list, ((const SceneSink *)scene->sinks.items)[i].name);
 }
 
+/* Adds the joints, those of servos among them. */
 static void add_joints(NameList *list, const TalusScene *scene)
 {
+    const SceneBody *body = (const SceneBody *)scene->bodies.items;
     for (int i = 0; i < scene->joints.count; i++)
         add_name(list, ((const SceneJoint *)scene->joints.items)[i].def.name);
+    for (int i = 0; i < scene->bodies.count; i++)
+        if (body[i].servo && body[i].name)
+            add_name(list, body[i].name);
 }
 
 int talus_scene_list_rows(const TalusScene *scene, const char *table, const char **name, int most)
@@ -169,6 +178,11 @@ int talus_scene_list_rows(const TalusScene *scene, const char *table, const char
     else
         add_probes(&list, scene, flows);
     return list.count;
+}
+
+const char *talus_scene_backend(const TalusScene *scene)
+{
+    return scene->def.backend;
 }
 
 bool talus_scene_has_cell(const TalusScene *scene)

@@ -26,14 +26,16 @@ static TalusStatus make_probe(const SceneProbe *p, TalusFieldProbe *out)
                                             p->field.count);
 }
 
-/* Fails at the first key that only probes of fields have. */
-static TalusStatus refuse_keys(const SceneProbe *p)
+/* Keys of probes of fields; the first two are not for bulk figures. */
+static const char *const field_keys[] = {"grid", "width", "every", "tag"};
+enum { CELL_KEYS = 2, FIELD_KEYS = 4 };
+
+/* Fails at the first of `count` keys that the probe has. */
+static TalusStatus refuse_keys(const SceneProbe *p, int count, const char *why)
 {
-    static const char *const keys[] = {"grid", "width", "every", "tag"};
-    for (int i = 0; i < 4; i++)
-        if (talus_json_get(p->json, keys[i]))
-            return talus_json_fail(talus_json_get(p->json, keys[i]), 0,
-                                   "is for probes of fields; expected the key `field` beside it");
+    for (int i = 0; i < count; i++)
+        if (talus_json_get(p->json, field_keys[i]))
+            return talus_json_fail(talus_json_get(p->json, field_keys[i]), 0, "%s", why);
     return TALUS_OK;
 }
 
@@ -41,7 +43,8 @@ TalusStatus talus_scene_check_field_probe(const TalusScene *scene, const ScenePr
 {
     TalusFieldProbe probe;
     if (!talus_scene_measures(p))
-        return refuse_keys(p);
+        return refuse_keys(p, FIELD_KEYS,
+                           "is for probes of fields; expected the key `field` beside it");
     const TalusJson *json = talus_json_get(p->json, "field");
     if (!p->region)
         return talus_json_fail(json, 0,
@@ -50,6 +53,9 @@ TalusStatus talus_scene_check_field_probe(const TalusScene *scene, const ScenePr
         return talus_json_fail(json, 0,
                                "is not measured in copies of a scene; expected no `copies`");
     TALUS_TRY(talus_json_error_at(json, make_probe(p, &probe)));
+    if (probe.quantity_count == 0)
+        TALUS_TRY(
+            refuse_keys(p, CELL_KEYS, "is for fields; bulk figures are those of the whole region"));
     return talus_json_error_at(p->json, talus_field_probes_check(&probe, 1));
 }
 

@@ -139,14 +139,14 @@ static TalusStatus choose_frame(const char *dir, double time, TalusComm *comm, b
     return TALUS_OK;
 }
 
-/* Loads the world of the run's state at `time`. */
-static TalusStatus load_state(const char *dir, double time, const TalusWorldDef *def,
+/* Loads the world of the run's state at `time`; from a frame bodies that do not move only if `fixed`. */
+static TalusStatus load_state(const char *dir, double time, bool fixed, const TalusWorldDef *def,
                               TalusWorld **world)
 {
     const TalusLoadDef load = {.start = def, .comm = def->comm};
     bool from_frame;
     TALUS_TRY(choose_frame(dir, time, def->comm, &from_frame));
-    return from_frame ? talus_exact_start(dir, time, def, world)
+    return from_frame ? talus_exact_start(dir, time, fixed, def, world)
                       : talus_checkpoint_read_before(dir, time, &load, world);
 }
 
@@ -160,6 +160,24 @@ TalusStatus talus_scene_find_from(const TalusScene *scene, char **dir, double *t
     return TALUS_OK;
 }
 
+/* Refuses bodies that do not move in a cell that deforms, as talus_world_add_bodies does. */
+static TalusStatus check_cell(const TalusJson *json, TalusWorld *world)
+{
+    const Choice choice = {.fixed = true};
+    TalusBodyId *ids;
+    int count;
+    if (!talus_world_cell_deforms(world))
+        return TALUS_OK;
+    TALUS_TRY(find_bodies(world, &choice, &ids, &count));
+    talus_release(ids);
+    return count == 0
+               ? TALUS_OK
+               : talus_json_fail(json, 0,
+                                 "%d bod%s of the earlier run do%s not move with a cell that "
+                                 "deforms; \"fixed\": false leaves such bodies behind",
+                                 count, count > 1 ? "ies" : "y", count > 1 ? "" : "es");
+}
+
 TalusStatus talus_scene_load_from(const TalusScene *scene, const TalusWorldDef *def,
                                   TalusWorld **world)
 {
@@ -169,10 +187,11 @@ TalusStatus talus_scene_load_from(const TalusScene *scene, const TalusWorldDef *
     char *dir;
     *world = NULL;
     TALUS_TRY(talus_comm_agree(def->comm, talus_scene_find_from(scene, &dir, &time)));
-    TalusStatus status = talus_json_error_at(json, load_state(dir, time, def, world));
+    TalusStatus status = talus_json_error_at(json, load_state(dir, time, from->fixed, def, world));
     talus_release(dir);
     if (status == TALUS_OK && !from->fixed)
         status = remove_fixed(*world);
+    TALUS_THEN(status, check_cell(json, *world));
     return status;
 }
 

@@ -127,6 +127,12 @@ static void finish_world(TalusArchive *a, TalusWorld *world, const TalusWorldDef
         world->last_compliance = last_compliance_of_old(world, saved);
 }
 
+/* True if it is the caller's settings that a world refuses, and not the saved ones. */
+static bool is_refusal(const TalusLoadDef *load, TalusStatus status)
+{
+    return load->start || (load->changes && status == TALUS_ERR_ARGUMENT);
+}
+
 /* Creates a world from the loaded def and loads the rest. After a failure, in a->status, the caller destroys the world. */
 static TalusWorld *load_content(TalusArchive *a, const TalusLoadDef *load,
                                 const unsigned char *memory)
@@ -147,9 +153,12 @@ static TalusWorld *load_content(TalusArchive *a, const TalusLoadDef *load,
     if (load->start)
         apply_start(&def, load->start);
     const bool changed = load->changes || load->start;
+    if (a->status == TALUS_OK)
+        a->status = talus_world_check_ranks(&def, a->comm); /* def.comm is NULL as yet */
     TalusStatus status = a->status == TALUS_OK ? talus_world_create(&def, &world) : TALUS_OK;
     if (a->status == TALUS_OK)
-        a->status = load->start ? status : check_backend(status, backend, load->backend);
+        a->status =
+            is_refusal(load, status) ? status : check_backend(status, backend, load->backend);
     talus_archive_record(a, status);
     if (a->status == TALUS_OK)
         talus_archive_world(a, world, changed);

@@ -44,15 +44,11 @@ static void reset_bodies(TalusWorld *world)
 static void reset_cell(TalusWorld *world)
 {
     const TalusGradient flow = world->cell.now.cell.last;
-    if (world->def.period.tilt != 0.0)
-        talus_log_to(&world->log, TALUS_LOG_WARNING, "start.tilt",
-                     "the cell of the earlier state has a tilt of %g m, which stays behind: bodies "
-                     "across its sides along y may overlap",
-                     world->def.period.tilt);
+    const double tilt = world->def.period.tilt;
     world->def.period.tilt = 0.0;
     world->cell = (TalusWorldCell){0};
     talus_cell_init(world);
-    world->cell.now.cell.last = flow;
+    talus_cell_continue(world, tilt, flow);
 }
 
 void talus_loaded_start(TalusLoaded *l, TalusWorld *world)
