@@ -19,7 +19,10 @@ static const Group groups[] = {{validate_sliding, &validate_sliding_count},
                                {validate_packings, &validate_packings_count},
                                {validate_silos, &validate_silos_count},
                                {validate_slopes, &validate_slopes_count},
-                               {validate_collapses, &validate_collapses_count}};
+                               {validate_collapses, &validate_collapses_count},
+                               {validate_shearing, &validate_shearing_count},
+                               {validate_heaps, &validate_heaps_count},
+                               {validate_craters, &validate_craters_count}};
 
 int validate_case_count(void)
 {

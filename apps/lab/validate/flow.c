@@ -162,6 +162,47 @@ TalusStatus flow_find_mean(const Flow *flow, TalusVec3 *position, TalusVec3 *vel
     return status;
 }
 
+/* Returns the mean normal force of the loaded contacts of two grains, 0 without any. */
+static double get_mean_force(const TalusAssembly *a)
+{
+    double sum = 0.0;
+    int loaded = 0;
+    for (int i = 0; i < a->contact_count; i++) {
+        const double force = talus_dot(a->contact[i].force, a->contact[i].normal);
+        if (a->contact[i].b < 0 || !(force > 0.0))
+            continue;
+        sum += force;
+        loaded++;
+    }
+    return loaded > 0 ? sum / loaded : 0.0;
+}
+
+TalusStatus flow_find_sliding(const Flow *flow, double *out)
+{
+    FlowState state = {0};
+    TalusStatus status = flow_take(flow, &state);
+    const TalusAssembly *a = &state.assembly;
+    const double least = status == TALUS_OK ? 0.1 * get_mean_force(a) : 0.0;
+    *out = 0.0;
+    for (int i = 0; status == TALUS_OK && i < a->contact_count; i++) {
+        const TalusAssemblyContact *c = &a->contact[i];
+        const double normal = talus_dot(c->force, c->normal);
+        if (c->b >= 0 && normal > least)
+            *out = fmax(*out, talus_norm(talus_madd(c->force, -normal, c->normal)) / normal);
+    }
+    flow_clear(&state);
+    return status;
+}
+
+TalusVec3 flow_find_boundary_force(const TalusAssembly *a)
+{
+    TalusVec3 force = {0.0, 0.0, 0.0};
+    for (int i = 0; i < a->contact_count; i++)
+        if (a->contact[i].b < 0)
+            force = talus_add(force, a->contact[i].force);
+    return force;
+}
+
 double flow_fit_slope(const double *x, const double *y, int count)
 {
     double sx = 0.0, sy = 0.0, sxx = 0.0, sxy = 0.0;

@@ -63,6 +63,12 @@ TalusStatus flow_add_fields(const Flow *flow, TalusContinuum *fields);
 TalusStatus flow_find_mean(const Flow *flow, TalusVec3 *position, TalusVec3 *velocity,
                            double *mass);
 
+/* Sets the largest tangential over normal force of the contacts of two grains, of those with at least a tenth of the mean
+ * normal force: in a flow some slide, and it is their friction. 0 without contacts. */
+TalusStatus flow_find_sliding(const Flow *flow, double *out);
+/* Returns the force of the grains on all other bodies, N. */
+TalusVec3 flow_find_boundary_force(const TalusAssembly *assembly);
+
 /* Returns the slope of the least-squares line through (x[i], y[i]). */
 double flow_fit_slope(const double *x, const double *y, int count);
 

@@ -94,10 +94,12 @@ const ValidateCase *validate_find_case(const char *name);
 
 extern const ValidateCase validate_sliding[], validate_rolling[], validate_impacts[],
     validate_tops[], validate_machines[], validate_statics[], validate_structures[],
-    validate_packings[], validate_silos[], validate_slopes[], validate_collapses[];
+    validate_packings[], validate_silos[], validate_slopes[], validate_collapses[],
+    validate_shearing[], validate_heaps[], validate_craters[];
 extern const int validate_sliding_count, validate_rolling_count, validate_impacts_count,
     validate_tops_count, validate_machines_count, validate_statics_count, validate_structures_count,
-    validate_packings_count, validate_silos_count, validate_slopes_count, validate_collapses_count;
+    validate_packings_count, validate_silos_count, validate_slopes_count, validate_collapses_count,
+    validate_shearing_count, validate_heaps_count, validate_craters_count;
 
 /* ---- judging (judge.c) ---- */
 
