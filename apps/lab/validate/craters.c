@@ -145,11 +145,11 @@ const ValidateCase validate_craters[] = {
     {.name = "crater",
      .shows = "a ball of eight grains across falls into a bed from two heights",
      .source =
-         "z = 0.14/tan(angle of repose) (rho of ball/rho of bed)^(1/2) D^(2/3) H^(1/3), H = fall + z (Uehara et al. "
-         "2003, Phys. Rev. Lett. 90, 194301; Ambroso et al. 2005, Phys. Rev. E 71, 051305); factor from memory",
+         "z = 0.14/tan(repose) (rho of ball/rho of bed)^(1/2) D^(2/3) H^(1/3), H = fall + z (Uehara et al. 2003, Phys. "
+         "Rev. Lett. 90, 194301; Ambroso et al. 2005, Phys. Rev. E 71, 051305); 0.14 from memory",
      .reason =
-         "0.04: 4 degrees of the angle of repose, 25 here, are 17 %, scatter of the experiments 10 %, a gap of one grain "
-         "around a ball of eight 15 %; 0.08 of the exponent excludes 1/4 and 1/2",
+         "0.04: angle of repose, 25 within 4 degrees, 17 %; scatter of experiments 10 %; a ball of eight grains, which "
+         "meets grains over D + d, 15 %. 0.08 excludes exponents 1/4 and 1/2",
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,

@@ -81,9 +81,9 @@ const ValidateCase validate_heaps[] = {
     {.name = "repose",
      .shows = "spheres poured onto a rough disc: the angle of repose, and its rise with friction",
      .source =
-         "from 21 degrees, where layers of spheres of friction 0.5 stop (Silbert et al. 2001; Pouliquen 1999, Phys. "
-         "Fluids 11, 542), to 29, 3 above heaps of glass beads (Carrigy 1970, Sedimentology 14, 147); rise: "
-         "atan(0.382) - atan(0.268), of shear at friction 0.5 and 0.1 (Chialvo et al. 2012); from memory",
+         "21 degrees, where layers of friction 0.5 stop (Silbert et al. 2001), to 29, 3 above heaps of glass beads "
+         "(Carrigy 1970, Sedimentology 14, 147); rise: atan(0.382) - atan(0.268), of shear (Chialvo et al. 2012, Phys. "
+         "Rev. E 85, 021305); from memory",
      .reason =
          "4 degrees: that range; 3: scatter of small heaps; 0.5 d: a surface of spheres; 0.01: balance of forces. "
          "Figures of docs/tutorial/repose.md were known",

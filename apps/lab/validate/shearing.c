@@ -98,8 +98,8 @@ const ValidateCase validate_shearing[] = {
     {.name = "plane-shear",
      .shows = "spheres sheared in a periodic cell at constant pressure: mu(I)",
      .source =
-         "mu = 0.38 + 0.26/(1 + 0.279/I) (Jop et al. 2006, Nature 441, 727), 0.382 + 0.37/(1 + (0.32/I)^1.5) and "
-         "fraction 0.587 (Chialvo et al. 2012, Phys. Rev. E 85, 021305); from memory",
+         "mu = 0.38 + 0.26/(1 + 0.279/I) (Jop et al. 2006, Nature 441, 727); 0.382 + 0.37/(1 + (0.32/I)^1.5), fraction "
+         "0.587 (Chialvo et al. 2012, Phys. Rev. E 85, 021305); from memory",
      .reason =
          "0.03, 0.035 and 0.01: the two differ by 0.012, spheres of other size ranges by as much again; 0.01: the "
          "cell's control; 0.005: Coulomb's law. Figures of docs/how-to/periodic-cell.md were known",
