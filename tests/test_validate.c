@@ -1,9 +1,10 @@
 /* Cases of talus validate: a planted error turns the right cases red; how a quantity is judged. */
-#include "lab/validate/validate.h"
+#include "lab/validate/flow.h"
 
 #include "support/test.h"
 
 #include <math.h>
+#include <signal.h>
 #include <string.h>
 
 static const ValidateSetup sound = {.gravity = 1.0, .friction = 1.0};
@@ -246,6 +247,82 @@ TEST(theories_of_structures)
     CHECK_NEAR(validate_elliptic_k(0.5), 1.8540746773013719, 1e-14);
 }
 
+/* ---- measuring grains ---- */
+
+/* clang-format off */
+static const char sheared_scene[] = FLOW_SCENE({
+    "params": {"d": 0.01, "g": 9.81, "h": 0.001, "mu": 0.5, "wide": 1, "edge": "=4.44*d*wide"},
+    "step": "=h", "gravity": [0, 0, 0],
+    "solver": {"reference_speed": "=h*g", "tolerance": 0.003},
+    "period": {"x": [0, "=edge"], "y": [0, "=edge"], "z": [0, "=edge"]},
+    "cell": {"rate": {"xy": 3}, "pressure": {"y": "=2500*g*d"}},
+    "materials": {"grain": {"friction": "=mu", "density": 2500}},
+    "bodies": [{"radius": {"mean": "=d/2", "spread": 0.1}, "count": 64,
+                "lattice": {"cells": [4, 4, 4], "spacing": "=1.11*d", "jitter": 1}}]
+});
+
+static const char resting_scene[] = FLOW_SCENE({
+    "params": {"d": 0.01, "g": 9.81, "h": 0.001, "mu": 0.5, "wide": 1},
+    "step": "=h", "gravity": [0, 0, "=-g"],
+    "materials": {"grain": {"friction": "=mu", "density": 2500}},
+    "bodies": [{"shape": {"kind": "plane"}, "at": [0, 0, 0]},
+               {"radius": "=d/2", "count": 4, "lattice": {"lo": ["=d", "=d", 0], "cells": [1, 1, 4], "spacing": "=d"}}]
+});
+/* clang-format on */
+
+TEST(contacts_of_a_flow_that_slide_mobilise_its_friction)
+{
+    ValidateSetup setup = sound;
+    for (int i = 0; i < 2; i++) {
+        Flow flow;
+        double sliding = 0.0;
+        setup.law = TALUS_LAW_COULOMB;
+        setup.step = 2.0 * FLOW_STEP;
+        setup.friction = i == 0 ? 1.0 : 0.95;
+        REQUIRE_OK(flow_begin(&setup, sheared_scene, 0.5, NULL, &flow));
+        CHECK_OK(flow_advance(&flow, 40.0));
+        CHECK_OK(flow_find_sliding(&flow, &sliding));
+        CHECK_NEAR(sliding, 0.5 * setup.friction, 1e-6);
+        flow_end(&flow);
+    }
+}
+
+/* A column of four spheres of one size. */
+TEST(the_force_of_resting_grains_on_the_boundary_is_their_weight)
+{
+    ValidateSetup setup = sound;
+    Flow flow;
+    FlowState state = {0};
+    const double weight =
+        4.0 * flow_density * 3.14159265358979323846 / 6.0 * pow(flow_d, 3) * flow_g;
+    setup.law = TALUS_LAW_COULOMB;
+    setup.step = FLOW_STEP;
+    REQUIRE_OK(flow_begin(&setup, resting_scene, 0.5, NULL, &flow));
+    CHECK_OK(flow_advance(&flow, 20.0));
+    CHECK_OK(flow_take(&flow, &state));
+    CHECK_NEAR(flow_find_boundary_force(&state.assembly).z, -weight, 0.01 * weight);
+    flow_clear(&state);
+    flow_end(&flow);
+}
+
+/* A case that has its scene and makes its first step ends by the signal; another one fails before. The signal stays: this test
+ * is the last. */
+TEST(every_case_has_a_world_of_its_own_and_stops_by_a_signal)
+{
+    cli_catch_signals();
+    raise(SIGINT);
+    for (int i = 0; i < validate_case_count(); i++) {
+        const ValidateCase *c = validate_get_case(i);
+        double found[VALIDATE_QUANTITIES];
+        ValidateSetup setup = sound;
+        setup.law = c->ccp_alone ? TALUS_LAW_CCP : TALUS_LAW_COULOMB;
+        setup.step = c->step;
+        setup.seed = 1;
+        if (!CHECK_INT(c->measure(&setup, found), TALUS_ERR_CANCELLED))
+            printf("    case %s: %s\n", c->name, talus_error());
+    }
+}
+
 int main(void)
 {
     RUN(all_quick_cases_hold);
@@ -258,5 +335,8 @@ int main(void)
     RUN(a_mean_within_its_bound_is_red_if_its_standard_error_is_more_than_half_of_it);
     RUN(every_case_says_what_it_shows_and_by_what_right);
     RUN(theories_of_structures);
+    RUN(contacts_of_a_flow_that_slide_mobilise_its_friction);
+    RUN(the_force_of_resting_grains_on_the_boundary_is_their_weight);
+    RUN(every_case_has_a_world_of_its_own_and_stops_by_a_signal);
     return talus_test_result();
 }
