@@ -15,7 +15,7 @@ fail() {
 contains() { grep -qF -- "$2" "$1" || fail "'$2' is not in $1: $(head -c 3000 "$1")"; }
 
 "$TALUS" validate --list >list || fail "--list"
-for name in incline-block struck-block painleve pendulum dominoes arch packing-mu0 beverloo janssen incline drum column; do contains list "  $name "; done
+for name in incline-block struck-block painleve pendulum dominoes arch packing-mu0 beverloo janssen incline drum column cone plane-shear repose crater; do contains list "  $name "; done
 [ "$(grep -c '^  [a-z]' list)" -ge 15 ] || fail "cases: $(cat list)"
 
 "$TALUS" validate inclin-block 2>err

@@ -195,6 +195,7 @@ static TalusStatus measure_drum(const ValidateSetup *setup, double *found)
         angle += 57.295779513 * atan2(fabs(x.x), -x.z) / PARTS;
     }
     TALUS_THEN(status, flow_check(&flow));
+    TALUS_THEN(status, flow_find_sliding(&flow, &found[2]));
     if (status == TALUS_OK) {
         found[0] = angle;
         found[1] = fabs(torque / (mass * flow_g * lever));
@@ -210,6 +211,8 @@ static void expect_drum(double h, ValidateQuantity *q)
         .name = "angle of the bed", .unit = "degrees", .expected = 26.0, .bound = 5.0};
     q[1] = (ValidateQuantity){
         .name = "torque over that of the weight", .unit = "", .expected = 1.0, .bound = 0.01};
+    q[2] = (ValidateQuantity){
+        .name = "friction of contacts that slide", .unit = "", .expected = 0.5, .bound = 0.005};
 }
 
 const ValidateCase validate_slopes[] = {
@@ -233,11 +236,11 @@ const ValidateCase validate_slopes[] = {
      .source =
          "between 21 degrees, where layers of spheres of friction 0.5 stop, and 31, where none is steady, give or "
          "take 1 (Silbert et al. 2001; GDR MiDi 2004, Eur. Phys. J. E 14, 341); torque = weight times lever",
-     .reason = "5 degrees: that range; 0.01: balance of moments over sixty sqrt(d/g)",
+     .reason = "5 degrees: that range; 0.01: balance of moments over sixty sqrt(d/g); 0.005: Coulomb's law",
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,
-     .quantities = 2,
+     .quantities = 3,
      .expect = expect_drum,
      .measure = measure_drum}};
 const int validate_slopes_count = LAB_COUNT(validate_slopes);
