@@ -89,7 +89,7 @@ const ValidateCase validate_heaps[] = {
          "Figures of docs/tutorial/repose.md were known",
      .step = FLOW_STEP,
      .slow = true,
-     .seeds = 2,
+     .seeds = 4,
      .quantities = 4,
      .expect = expect_heap,
      .measure = measure_heap}};
