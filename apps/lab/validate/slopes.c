@@ -236,7 +236,8 @@ const ValidateCase validate_slopes[] = {
      .source =
          "between 21 degrees, where layers of spheres of friction 0.5 stop, and 31, where none is steady, give or "
          "take 1 (Silbert et al. 2001; GDR MiDi 2004, Eur. Phys. J. E 14, 341); torque = weight times lever",
-     .reason = "5 degrees: that range; 0.01: balance of moments over sixty sqrt(d/g); 0.005: Coulomb's law",
+     .reason =
+         "5 degrees: that range; 0.01: balance of moments over sixty sqrt(d/g); 0.005: Coulomb's law",
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,
