@@ -6,8 +6,8 @@
 
 /* ---- discharge ----
  *
- * Spheres with friction 0.2, as of glass, rest in a silo of 15 d: 2,800 on a plate, or 2,000 in a cone with a half angle of 30
- * degrees, whose tip is closed. Plate or cone are exchanged for a flat bottom with an orifice or a truncated cone, and a plane
+ * Spheres rest in a silo of 15 d: 2,800 with friction 0.2, as of glass, on a plate, or 2,000 with friction 0.5 in a cone with a
+ * half angle of 30 degrees, whose tip is closed. Plate or cone are exchanged for a flat bottom with an orifice or a truncated cone, and a plane
  * below it counts the mass that leaves, from 4 sqrt(d/g) until a third of the grains have left or 40 sqrt(d/g) have passed.
  * All four orifices start from one settled state.
  *
@@ -57,11 +57,14 @@ typedef struct Silo {
     int grains, closures; /* the first bodies, which close it */
     double steepness;     /* of the bottom: height over radius */
     double lo, hi;        /* d: heights between which the bulk density is measured */
-    double factor; /* of the rate, by Rose and Tanaka: (tan(half angle) tan(45 degrees))^-0.35 */
+    double friction;      /* also of the wall */
+    /* Of the rate, by Rose and Tanaka: (tan(half angle) tan(a))^-0.35. The slope a at which grains would stagnate on a flat
+     * bottom is taken as 45 degrees, which is that of rough grains. */
+    double factor;
 } Silo;
 
-static const Silo flat_silo = {discharge_scene, 2800, 1, 0.0, 1.5, 10.0, 1.0};
-static const Silo cone_silo = {cone_scene, 2000, 2, 1.7320508, 13.5, 17.0, 1.2119821};
+static const Silo flat_silo = {discharge_scene, 2800, 1, 0.0, 1.5, 10.0, 0.2, 1.0};
+static const Silo cone_silo = {cone_scene, 2000, 2, 1.7320508, 13.5, 17.0, 0.5, 1.2119821};
 
 /* A rate and its standard error, kg/s. */
 typedef struct Rate {
@@ -197,7 +200,7 @@ static TalusStatus measure_discharge(const ValidateSetup *setup, const Silo *sil
     size_t size = 0;
     double density = 0.0;
     Rate rate[ORIFICES] = {{0.0, 0.0}};
-    TalusStatus status = flow_begin(setup, silo->scene, 0.2, NULL, &flow);
+    TalusStatus status = flow_begin(setup, silo->scene, silo->friction, NULL, &flow);
     TALUS_THEN(status, flow_advance(&flow, 22.0));
     TALUS_THEN(status, measure_bulk_density(&flow, silo, &density));
     TALUS_THEN(status, talus_world_save(flow.world, &bytes, &size));
