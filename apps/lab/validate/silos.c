@@ -7,8 +7,9 @@
 /* ---- discharge ----
  *
  * Spheres rest in a silo of 15 d: 2,800 with friction 0.2, as of glass, on a plate, or 2,000 with friction 0.5 in a cone with a
- * half angle of 30 degrees, whose tip is closed. Plate or cone are exchanged for a flat bottom with an orifice or a truncated cone, and a plane
- * below it counts the mass that leaves, from 4 sqrt(d/g) until a third of the grains have left or 40 sqrt(d/g) have passed.
+ * half angle of 30 degrees, whose tip is closed. Plate or cone are exchanged for a flat bottom with an orifice or a truncated
+ * cone, and a plane below it counts the mass that leaves, from 4 sqrt(d/g) until a third of the grains have left or 40
+ * sqrt(d/g) have passed.
  * All four orifices start from one settled state.
  *
  * Beverloo's law, W = C rho sqrt(g) (D - k d)^(5/2), is judged twice: C at a fixed k, and whether it fits at all, with C and k
