@@ -200,8 +200,9 @@ static const CliOption validate_options[] = {
      "default 1. No result depends on it"},
     {"plant", 0, CLI_TEXT, &options.plant, "NAME=VALUE",
      "plant an error, to see which cases turn red: a factor of\n"
-     "gravity, friction or width (of openings, silos, drums and\n"
-     "columns), or walls, m by which floors and walls are too far"},
+     "gravity, friction or width (of openings, silos, drums,\n"
+     "columns, discs and beds), or walls, m by which floors and\n"
+     "walls are too far"},
     {"json", 0, CLI_FLAG, &options.json, NULL, "print the tables as JSON"},
     {"quiet", 0, CLI_FLAG, &options.quiet, NULL, "no progress and no tables"},
 };

@@ -31,7 +31,7 @@ typedef struct ValidateSetup {
     double friction; /* factor of all friction, rolling friction too, 1 */
     double shift;    /* m: distance by which floors and walls are too far back, 0 */
     double
-        widening; /* of grains: share by which openings, silos, drums and columns are too wide, 0 */
+        widening; /* of grains: share by which openings, silos, drums, columns, discs and beds are too wide, 0 */
 } ValidateSetup;
 
 /* A measured quantity, with what it should be. */
