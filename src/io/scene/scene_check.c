@@ -501,10 +501,32 @@ static TalusStatus check_plane(const ScenePlane *plane)
     return TALUS_OK;
 }
 
+/* Fails if the name at `json` is that of the earlier one, whose rows could not be told from those of this one. */
+static TalusStatus check_other_name(const TalusJson *json, const char *name, const char *earlier,
+                                    const char *list, int index)
+{
+    if (name && earlier && strcmp(name, earlier) == 0)
+        return talus_json_fail(talus_json_get(json, "name"), 0, "%s[%d] has this name already",
+                               list, index);
+    return TALUS_OK;
+}
+
+static TalusStatus check_sinks(const TalusScene *scene)
+{
+    const SceneSink *sinks = (const SceneSink *)scene->sinks.items;
+    for (int i = 0; i < scene->sinks.count; i++)
+        for (int k = 0; k < i; k++)
+            TALUS_TRY(check_other_name(sinks[i].json, sinks[i].name, sinks[k].name, "sinks", k));
+    return TALUS_OK;
+}
+
 static TalusStatus check_probes(const TalusScene *scene)
 {
     const SceneProbe *probes = (const SceneProbe *)scene->probes.items;
     for (int i = 0; i < scene->probes.count; i++) {
+        for (int k = 0; k < i; k++)
+            TALUS_TRY(
+                check_other_name(probes[i].json, probes[i].name, probes[k].name, "probes", k));
         TALUS_TRY(talus_scene_check_field_probe(scene, &probes[i]));
         if (probes[i].region)
             TALUS_TRY(
@@ -616,5 +638,6 @@ TalusStatus talus_scene_check(const TalusScene *scene)
     TALUS_TRY(check_emitters(scene));
     TALUS_TRY(talus_scene_check_joints(scene));
     TALUS_TRY(talus_scene_check_servos(scene));
+    TALUS_TRY(check_sinks(scene));
     return check_probes(scene);
 }
