@@ -215,8 +215,8 @@ static size_t cut(unsigned char *state, size_t size, size_t at, size_t count)
     return size - count;
 }
 
-/* Removes what states of one shape, a box, before version 15 do not have: the law of impacts (16), the def of a cell, the
- * flag that there is one, and the shape's gyration (15). Returns the new size. */
+/* Removes what states of one shape, a box, before version 15 do not have: whether dissipated energies are summed (17), the law
+ * of impacts (16), the def of a cell, the flag that there is one, and the shape's gyration (15). Returns the new size. */
 static size_t drop_later(unsigned char *state, size_t size, const TalusWorld *world)
 {
     enum { PERIOD = 4 + 6 * 8 + 3 * 4, CELL = 4 + 4 * 8 + 3 * (4 + 8) }; /* with sleep_steps */
@@ -225,6 +225,8 @@ static size_t drop_later(unsigned char *state, size_t size, const TalusWorld *wo
     size_t at = find_end(state, size, 0, before, sizeof before);
     size = cut(state, size, at, sizeof(uint32_t));
     size = cut(state, size, at + PERIOD, CELL);
+    size = cut(state, size, at + PERIOD + sizeof(uint32_t),
+               sizeof(uint32_t)); /* projection is before */
     at = find_end(state, size, at + PERIOD, def->backend, strlen(def->backend));
     at = find_end(state, size, at, &world->steps, sizeof world->steps);
     size = cut(state, size, at, sizeof(uint32_t));

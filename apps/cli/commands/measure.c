@@ -136,6 +136,6 @@ const CliCommand cli_measure = {
         "Fields: density, solid (volume fraction), momentum, velocity, spin, temperature,\n"
         "velocity_gradient, agitation, kinetic_stress, contact_stress, stress, pressure,\n"
         "divergence (of contact_stress), contact_force, boundary_force, contacts (loaded, per\n"
-        "volume), fabric.\n",
+        "volume), fabric, dissipation (of a scene with \"dissipation\": true).\n",
     CLI_OPTIONS(option_table),
     .main = measure_main};

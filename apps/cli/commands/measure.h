@@ -54,6 +54,7 @@ typedef struct MeasureStates {
     double quantum; /* largest grid of positions of such states, m */
     unsigned data;
     int bodies, assumed_masses; /* of the last one */
+    TalusAssembly before;       /* numbers and dissipated energies of the last one taken */
 } MeasureStates;
 
 /* Sets s->source from --source or, without it, the best that the run in s->dir has for these options. Returns the exit
