@@ -185,6 +185,27 @@ typedef struct TalusMixing {
 TalusStatus talus_mixing_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
                                  TalusMixing *out);
 
+/* ---- flux ---- */
+
+/* A plane across an axis, 0 to 2. Of it only the part counts that is in the box from lo to hi along the two other axes. */
+typedef struct TalusFluxDef {
+    int axis;
+    double at;        /* m */
+    TalusVec3 lo, hi; /* infinite: no limit */
+} TalusFluxDef;
+
+/* What has gone through the plane: along the axis less against it. */
+typedef struct TalusFlux {
+    int64_t bodies;
+    double mass; /* kg */
+} TalusFlux;
+
+/* Counts the bodies whose centres lie on another side of the plane than in an earlier state; those that one of the states lacks
+ * do not count. In periodic space a body is taken to have gone the shorter way. Both must be of talus_assembly_take. Fails in a
+ * periodic cell that deforms. */
+TalusStatus talus_flux_measure(const TalusAssembly *before, const TalusAssembly *after,
+                               const TalusFluxDef *def, TalusFlux *out);
+
 /* ---- continuum fields ---- */
 
 typedef enum TalusQuantity {
