@@ -176,6 +176,41 @@ TEST(powers_are_those_since_an_earlier_state)
     talus_assembly_free(&earlier);
 }
 
+/* The spheres, of 1 and 2 kg, move along x; the box of 3 kg is not there before. */
+TEST(flux_counts_who_has_changed_sides)
+{
+    static Scene s;
+    TalusAssembly before, after;
+    TalusFluxDef def = {0, 0.5, {-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+    TalusFlux flux;
+    make_scene(&s);
+    s.fixed[3] = true;
+    REQUIRE_OK(talus_assembly_take(&s.snapshot, &s.head, TALUS_ANY_TAG, &before));
+    s.fixed[3] = false;
+    s.position[1] = talus_vec3(0.6, 0.8, 1.0); /* crosses at y = 0.68 */
+    s.position[2].x = 0.5;                     /* on the plane is beyond it */
+    s.position[3].x = 5.0;
+    REQUIRE_OK(talus_assembly_take(&s.snapshot, &s.head, TALUS_ANY_TAG, &after));
+    REQUIRE_OK(talus_flux_measure(&before, &after, &def, &flux));
+    CHECK_INT(flux.bodies, 2);
+    CHECK_NEAR(flux.mass, 3.0, 0.0);
+    REQUIRE_OK(talus_flux_measure(&after, &before, &def, &flux));
+    CHECK_NEAR(flux.mass, -3.0, 0.0);
+    def.lo.y = 0.67;
+    def.hi.y = 0.69;
+    REQUIRE_OK(talus_flux_measure(&before, &after, &def, &flux));
+    CHECK_NEAR(flux.mass, 1.0, 0.0);
+    /* along a period of 0.9 they go from 0.1 back to 0.6 and on to 0.5, the shorter ways being -0.4 and 0.4 */
+    before.period = after.period = (TalusPeriod){.lo = {0, 0, 0}, .hi = {0.9, 1, 1}, .on = {true}};
+    def = (TalusFluxDef){0, 0.7, {-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+    REQUIRE_OK(talus_flux_measure(&before, &after, &def, &flux));
+    CHECK_NEAR(flux.mass, -1.0, 0.0);
+    after.period.hi.x = 1.0;
+    CHECK_INT(talus_flux_measure(&before, &after, &def, &flux), TALUS_ERR_ARGUMENT);
+    talus_assembly_free(&before);
+    talus_assembly_free(&after);
+}
+
 TEST(unknown_masses_are_those_of_materials)
 {
     static Scene s;
@@ -304,6 +339,8 @@ static TalusStatus measure_all(const Scene *s)
     TalusContinuum *c = NULL;
     TalusAssembly a;
     TalusBulk bulk;
+    const TalusFluxDef flux_def = {.axis = 2};
+    TalusFlux flux;
     TalusStatus status = talus_assembly_take(&s->snapshot, &s->head, TALUS_ANY_TAG, &a);
     if (status != TALUS_OK)
         return status;
@@ -314,6 +351,8 @@ static TalusStatus measure_all(const Scene *s)
         status = talus_continuum_add(c, &a, NULL);
     if (status == TALUS_OK)
         status = talus_bulk_measure(&a, &bulk_def, &bulk);
+    if (status == TALUS_OK)
+        status = talus_flux_measure(&a, &a, &flux_def, &flux);
     talus_continuum_destroy(c);
     talus_assembly_free(&a);
     return status;
@@ -342,6 +381,7 @@ int main(void)
     RUN(other_tags_are_boundary);
     RUN(arms_cross_periods);
     RUN(powers_are_those_since_an_earlier_state);
+    RUN(flux_counts_who_has_changed_sides);
     RUN(unknown_masses_are_those_of_materials);
     RUN(spins_have_energy);
     RUN(momentum_of_a_world_balances);
