@@ -233,7 +233,12 @@ static size_t drop_later(unsigned char *state, size_t size, const TalusWorld *wo
     const TalusVec3 half = world->shape[0].def.half;
     at = find_end(state, size, at, &half, sizeof half);
     at += sizeof(uint32_t) + (TALUS_LENGTHS + 1) * sizeof(double); /* with the spacing */
-    return cut(state, size, at, sizeof(TalusSym3));
+    size = cut(state, size, at, sizeof(TalusSym3));
+    /* the flag of dissipated energies is before the positions, the first array of bodies */
+    const int slots = world->bodies.counts.slots;
+    const TalusVec3 *last = &world->bodies.position[slots - 1];
+    at = find_end(state, size, 0, last, sizeof *last) - (size_t)slots * sizeof *last;
+    return cut(state, size, at - sizeof(uint32_t), sizeof(uint32_t));
 }
 
 /* Copies a state of a box to `out` with `count` lengths, all 0, in place of its own, as a version of the format has

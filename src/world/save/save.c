@@ -249,11 +249,11 @@ static void check_loaded_bodies(TalusArchive *a, TalusWorld *world)
     TALUS_ARCHIVE_CALL(a, talus_ids_index_loaded(b));
 }
 
-/* True if a state has the array talus_body_fields[field]: dissipated energies only if they are summed. */
-static bool is_saved(const TalusWorld *world, int field)
+/* True if a state has the array talus_body_fields[field]; dissipated: those energies are there, as the world that was saved
+ * has summed them. */
+static bool is_saved(int field, bool dissipated)
 {
-    return talus_body_fields[field].offset != offsetof(TalusBodies, dissipated) ||
-           world->def.dissipation;
+    return talus_body_fields[field].offset != offsetof(TalusBodies, dissipated) || dissipated;
 }
 
 /* An array of bodies to be saved. */
@@ -279,8 +279,10 @@ static void save_bodies(TalusArchive *a)
     int count = (int)a->rows->bodies.all;
     talus_archive_count(a, &count, 140);
     talus_archive_u64(a, &a->rows->world->bodies.counts.created);
+    bool dissipated = a->rows->world->def.dissipation;
+    talus_archive_bool(a, &dissipated);
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
-        if (is_saved(a->rows->world, f))
+        if (is_saved(f, dissipated))
             talus_archive_span(a, a->rows->bodies, talus_body_fields[f].element, fill_field,
                                &(SavedField){a->rows, f});
 }
@@ -360,17 +362,20 @@ static void load_bodies(TalusArchive *a, TalusWorld *world)
     talus_archive_count(a, &slots, 140);
     if (a->version > 5)
         talus_archive_u64(a, &b->counts.created);
+    bool dissipated = false;
+    if (a->version > 16)
+        talus_archive_bool(a, &dissipated);
     if (b->counts.created >= TALUS_ID_LIMIT)
         talus_archive_refuse(a, "the ids of bodies are out of range");
     l->rows = talus_even_span(slots, talus_comm_size(a->comm), talus_comm_rank(a->comm));
     TALUS_ARCHIVE_CALL(a, talus_bodies_reserve(b, (size_t)l->rows.count));
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
-        if (is_saved(world, f))
+        if (is_saved(f, dissipated))
             load_field(a, b, f);
     share_created(a, b);
     if (a->status != TALUS_OK)
         return;
-    if (!world->def.dissipation)
+    if (!dissipated)
         memset(b->dissipated, 0, (size_t)l->rows.count * sizeof *b->dissipated);
     b->counts.slots = (int)l->rows.count;
     b->counts.detected = b->counts.created; /* saved contacts are of saved bodies */
