@@ -73,6 +73,35 @@ cmp halves/bulk.csv live/bulk.csv || fail "a resumed run's bulk.csv: $(cat halve
 "$TALUS" export run --to bulk -o bulk.work >out 2>err && fail "export --to bulk went through"
 contains err 'talus measure makes this table'
 
+# ---- flux through a plane, against a plane that counts in the run; and through a period ----
+cat >flow.json <<'END'
+{"step": 0.005, "until": 1, "bodies": [{"radius": {"mean": 0.05, "spread": 0.2}, "count": 60, "seed": 1, "fill": {"lo": [-0.4, -0.4, 1], "hi": [0.4, 0.4, 2]}}],
+ "probes": [{"name": "all", "plane": {"at": [0, 0, 0.5], "normal": [0, 0, 1]}},
+            {"name": "part", "plane": {"at": [0, 0, 0.5], "normal": [0, 0, 1], "half": [0.2, 0.3, 1]}}]}
+END
+"$TALUS" run flow.json --every 0.1 --out flow >log 2>&1 || fail "run: $(cat log)"
+total() { awk -F, -v name="$1" -v column="$2" '$3 == "\"" name "\"" { x = $column } END { print x }' flow/flows.csv; }
+head -n 1 flow/flows.csv | grep -q '^time,step,flow,kind,bodies,mass,total_bodies,total_mass' || fail "flows.csv: $(head -n 1 flow/flows.csv)"
+good flow --flux z=0.5 --every 0.1 -o flux.csv
+[ "$(wc -l <flux.csv)" = 12 ] || fail "flux: $(cat flux.csv)"
+near "$(value flux.csv total_bodies)" "$(total all 7)" 0 "bodies through the plane"
+near "$(value flux.csv total_mass)" "$(total all 8)" 1e-9 "mass through the plane"
+[ "$(value flux.csv total_bodies)" -lt -30 ] || fail "nothing falls: $(cat flux.csv)"
+near "$(awk -F, 'NR > 2 { s += 0.1 * $6 } END { printf "%.15g", s }' flux.csv)" "$(value flux.csv total_mass)" 1e-9 "rates"
+good flow --flux z=0.5 --every 0.1 --box=-0.2:0.2,-0.3:0.3,0:1 -o flux.csv
+near "$(value flux.csv total_bodies)" "$(total part 7)" 0 "bodies through a part of the plane"
+cat >ring.json <<'END'
+{"step": 0.01, "until": 2, "gravity": [0, 0, 0], "solver": {"reference_speed": 0.05}, "period": {"x": [0, 1]},
+ "bodies": [{"radius": 0.05, "at": [0.9, 0, 0], "velocity": [1, 0, 0], "density": 1000}, {"radius": 0.05, "at": [0.5, 1, 0], "velocity": [-1, 0, 0], "density": 3000}]}
+END
+"$TALUS" run ring.json --every 0.1 --out ring >log 2>&1 || fail "run: $(cat log)"
+good ring --flux x=0.05 --every 0.1 -o flux.csv
+near "$(value flux.csv total_bodies)" 0 0 "two rounds each way"
+near "$(value flux.csv total_mass)" "$(awk 'BEGIN { printf "%.15g", -4000 * 4 / 3 * atan2(0, -1) * 0.05 ^ 3 }')" 1e-6 "the heavier one goes back"
+refused 2 'compares several states' flow --flux z=0.5
+refused 2 'expected AXIS=POS' flow --flux z0.5 --every 0.1
+refused 2 'expected no --field beside it' flow --flux z=0.5 --every 0.1 -f density
+
 # ---- fields: totals over a box that holds all ----
 good run -f density -f boundary_force -f contact_stress --box=-2:2,-2:2,-2:8 -o total.csv
 near "$(awk -v x="$(value total.csv density)" 'BEGIN { printf "%.15g", 160 * x }')" 875 1e-9 "total mass"

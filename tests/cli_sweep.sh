@@ -242,6 +242,47 @@ contains err 'the same command goes on'
 good $long --out stopped
 same_results whole stopped
 
+# ---- regions and groups, by probes of fields; maps where two keys vary ----
+cat >groups.json <<'END'
+{
+    "params": {"bodies": 20, "mu": 0.3, "heavy": 2500}, "step": 0.005, "until": 0.2, "every": 0.05,
+    "materials": {"ball": {"friction": "=mu"}},
+    "bodies": [
+        {"name": "floor", "shape": {"kind": "plane"}, "at": [0, 0, 0]},
+        {"radius": 0.05, "count": "=bodies", "fill": {"lo": [-0.3, -0.3, 0], "hi": [0.3, 0.3, 0.6]}},
+        {"radius": 0.05, "count": 8, "tag": 1, "density": "=heavy", "fill": {"lo": [-0.3, -0.3, 0.7], "hi": [0.3, 0.3, 1]}}
+    ],
+    "probes": [
+        {"name": "low", "region": {"lo": [-1, -1, 0], "hi": [1, 1, 0.3]}, "field": ["bulk"], "every": 0.05},
+        {"name": "heavy", "region": {"lo": [-1, -1, 0], "hi": [1, 1, 2]}, "field": ["density", "momentum"], "width": 0.2, "tag": 1, "every": 0.1},
+        {"name": "cells", "region": {"lo": [-1, -1, 0], "hi": [1, 1, 2]}, "field": ["density"], "grid": [1, 1, 4], "width": 0.2},
+        {"name": "late", "region": {"lo": [-1, -1, 0], "hi": [1, 1, 2]}, "field": ["bulk"], "every": 0.03}
+    ]
+}
+END
+refused 2 "no probe of fields 'lo'; did you mean 'low'?" groups.json -m field:lo.mass
+refused 2 "no column 'masss'; did you mean 'mass'?" groups.json -m field:low.masss
+refused 2 "did you mean 'momentum_z'" groups.json -m field:heavy.momentum_zz
+refused 2 '1 x 1 x 4 cells; expected bulk figures, or a grid of one cell' groups.json -m field:cells.density
+refused 2 'has a row every 0.03 s, none at t = 0.2 s' groups.json -m field:late.mass
+refused 2 "no probe of fields 'low'" drop.json -m field:low.mass
+good groups.json --vary bodies=20,30,40 --vary mu=0.1,0.5 --vary heavy=2500,5000 --out groups --quiet \
+    -m field:low.mass -m field:heavy.density -m field:heavy.momentum_z@0.1 -m field:late.mass@0.1
+for row in 1 12; do
+    dir=$(cell groups/runs.csv $row run)
+    "$TALUS" measure "groups/$dir" --box=-1:1,-1:1,0:0.3 -o low.csv >log 2>&1 || fail "measure: $(cat log)"
+    near "$(cell groups/runs.csv $row field:low.mass)" "$(cell low.csv 1 mass)" 1e-12 "mass of the region in run $row"
+    "$TALUS" measure "groups/$dir" --tag 1 -f density --width 0.2 --box=-1:1,-1:1,0:2 -o heavy.csv >log 2>&1 || fail "measure: $(cat log)"
+    near "$(cell groups/runs.csv $row field:heavy.density)" "$(cell heavy.csv 1 density)" 1e-12 "density of the group in run $row"
+done
+# The maps in the page: cells around the values of bodies; mu has two values, so any are even; a picture for each density.
+tr -d '\n' <groups/report.html | sed 's/.*"maps": \[//; s/  */ /g' >maps
+for text in '"title": "field:low.mass"' '"x": "bodies"' '"y": "mu"' '"x_range": [15, 45]' '"y_range": [-0.1' '"columns": 3' '"rows": 2' \
+    '"name": "heavy=2500"' '"name": "heavy=5000"'; do contains maps "$text"; done
+values=$(sed 's/"title": "field:heavy.density".*//; s/.*"name": "heavy=5000","values": \[//; s/\].*//' maps)
+near "$(echo "$values" | cut -d, -f2)" "$(awk -F, '$1 == 30 && $2 == 0.1 && $3 == 5000 { print $5 }' groups/runs.csv)" 1e-12 "a map has x first"
+near "$(echo "$values" | cut -d, -f6)" "$(awk -F, '$1 == 40 && $2 == 0.5 && $3 == 5000 { print $5 }' groups/runs.csv)" 1e-12 "the last cell of a map"
+
 # ---- SIGKILL of all its processes at random moments ----
 killed=0
 for attempt in 1 2 3 4 5 6 7 8 9 10 11 12; do

@@ -170,6 +170,7 @@ rm inner/steps.csv inner/run.json
 ln -s ../canary.txt inner/steps.csv
 ln -s ../run/run.json inner/run.json
 ln -s ../canary.txt inner/ranks.csv
+ln -s ../canary.txt inner/fields.csv
 serve inner
 must step 10
 must title '"Box stack"'
@@ -183,6 +184,14 @@ printf 'time,step,rank,first,last\n0,0,1,1,256\n' >inner/ranks.csv
 must ranks 38
 ask get /data/ranks.csv >ranks
 cmp -s ranks inner/ranks.csv || fail "ranks.csv came as $(cat ranks)"
+must fields 0
+must fields_changed 0
+ask get /data/fields.csv >fields && fail "a link to fields was followed"
+rm inner/fields.csv
+"$TALUS" measure run -f solid -o inner/fields.csv >measure.log 2>&1 || fail "measure: $(cat measure.log)"
+must fields "$(wc -c <inner/fields.csv | tr -d ' ')"
+ask get /data/fields.csv >fields
+cmp -s fields inner/fields.csv || fail "fields.csv came as $(cat fields)"
 mv inner/frames.talus inner/frames.away
 ln -s frames.away inner/frames.talus
 must frames 0

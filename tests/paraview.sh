@@ -1,5 +1,5 @@
 #!/bin/sh
-# Debian's ParaView opens the frames of runs with every kind of body: counts, times, fields, radii and
+# Debian's ParaView opens the frames of runs with every kind of body, and images of fields: counts, times, fields, radii and
 # surfaces are compared with the exact tables, and the script beside the data makes its pictures.
 set -u
 failures=0
@@ -39,6 +39,14 @@ make glass hourglass --set bodies=100 --until 0.6 --every 0.2
 pvpython "$here/check.py" flow:-0.5,1.5,-1.25,0.75,1,3 solids boxes planes glass >check.log 2>&1 ||
     fail "check.py: $(cat check.log)"
 grep '^[a-z]*: [0-9]* frames' check.log
+
+# Images of fields: 1, 3, 6 and 9 components, cells without mass.
+fields="-f solid -f velocity -f stress -f fabric --grid 3,4,5 --width 0.15 --box=-1:1,-1:1.5,0:2 --every 0"
+for file in fields.csv fields.vti; do
+    "$TALUS" measure planes $fields -o $file >measure.log 2>&1 || fail "talus measure: $(cat measure.log)"
+done
+pvpython "$here/images.py" fields.pvd fields.csv >images.log 2>&1 || fail "images.py: $(cat images.log)"
+grep '^images: ' images.log
 
 # What frames.talus keeps gives the same number of bodies at the same times.
 "$TALUS" export flow --to vtp -o flow-view >export.log 2>&1 || fail "talus export: $(cat export.log)"

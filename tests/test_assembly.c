@@ -17,7 +17,7 @@ typedef struct Scene {
     TalusBodyId id[BODIES];
     TalusVec3 position[BODIES], velocity[BODIES], spin[BODIES];
     TalusQuat orientation[BODIES];
-    double radius[BODIES], mass[BODIES];
+    double radius[BODIES], mass[BODIES], dissipated[BODIES];
     int shape[BODIES], material[BODIES], tag[BODIES];
     bool fixed[BODIES];
     TalusContactState contact[CONTACTS];
@@ -39,6 +39,7 @@ static void connect_scene(Scene *s)
                                   .orientation = s->orientation,
                                   .radius = s->radius,
                                   .mass = s->mass,
+                                  .dissipated = s->dissipated,
                                   .shape = s->shape,
                                   .material = s->material,
                                   .tag = s->tag,
@@ -69,6 +70,7 @@ static void make_scene(Scene *s)
         s->velocity[i] = talus_vec3(i, 0, 0);
         s->spin[i] = talus_vec3(0, 0, 2);
         s->mass[i] = i;
+        s->dissipated[i] = 4.0 * i;
         s->tag[i] = i == 2 ? 7 : 0;
     }
     s->contact_a[0] = 1; /* sphere on the floor */
@@ -138,6 +140,75 @@ TEST(arms_cross_periods)
     CHECK_NEAR(a.contact[1].arm_a.z, 0.5, 1e-14);
     CHECK_NEAR(a.contact[1].arm_b.z, -0.5, 1e-14);
     talus_assembly_free(&a);
+}
+
+/* Body 3 comes between the states: all that it has dissipated is of this time. */
+TEST(powers_are_those_since_an_earlier_state)
+{
+    static Scene s;
+    TalusAssembly a, earlier;
+    TalusBulk bulk;
+    const TalusBulkDef everywhere = talus_bulk_def_default();
+    make_scene(&s);
+    s.snapshot.time = 1.5;
+    s.fixed[2] = true;
+    REQUIRE_OK(talus_assembly_take(&s.snapshot, &s.head, TALUS_ANY_TAG, &earlier));
+    s.snapshot.time = 2.0;
+    s.fixed[2] = false;
+    s.dissipated[3] = 15.0;
+    REQUIRE_OK(talus_assembly_take(&s.snapshot, &s.head, TALUS_ANY_TAG, &a));
+    REQUIRE_OK(talus_assembly_compare(&a, NULL));
+    CHECK_NEAR(a.power[0], 4.0 / 2.0, 0.0); /* since time 0 */
+    REQUIRE_OK(talus_assembly_compare(&a, &earlier));
+    CHECK(a.data & TALUS_ASSEMBLY_POWER);
+    CHECK_NEAR(a.power[0], 0.0, 0.0);
+    CHECK_NEAR(a.power[1], 8.0 / 0.5, 0.0);
+    CHECK_NEAR(a.power[2], 3.0 / 0.5, 0.0);
+    REQUIRE_OK(talus_bulk_measure(&a, &everywhere, &bulk));
+    CHECK_NEAR(bulk.dissipated, 27.0, 0.0);
+    CHECK_NEAR(bulk.dissipation, 22.0, 0.0);
+    earlier.time = 2.0; /* no time has passed */
+    talus_assembly_free(&a);
+    REQUIRE_OK(talus_assembly_take(&s.snapshot, &s.head, TALUS_ANY_TAG, &a));
+    REQUIRE_OK(talus_assembly_compare(&a, &earlier));
+    CHECK(!a.power && !(a.data & TALUS_ASSEMBLY_POWER));
+    talus_assembly_free(&a);
+    talus_assembly_free(&earlier);
+}
+
+/* The spheres, of 1 and 2 kg, move along x; the box of 3 kg is not there before. */
+TEST(flux_counts_who_has_changed_sides)
+{
+    static Scene s;
+    TalusAssembly before, after;
+    TalusFluxDef def = {0, 0.5, {-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+    TalusFlux flux;
+    make_scene(&s);
+    s.fixed[3] = true;
+    REQUIRE_OK(talus_assembly_take(&s.snapshot, &s.head, TALUS_ANY_TAG, &before));
+    s.fixed[3] = false;
+    s.position[1] = talus_vec3(0.6, 0.8, 1.0); /* crosses at y = 0.68 */
+    s.position[2].x = 0.5;                     /* on the plane is beyond it */
+    s.position[3].x = 5.0;
+    REQUIRE_OK(talus_assembly_take(&s.snapshot, &s.head, TALUS_ANY_TAG, &after));
+    REQUIRE_OK(talus_flux_measure(&before, &after, &def, &flux));
+    CHECK_INT(flux.bodies, 2);
+    CHECK_NEAR(flux.mass, 3.0, 0.0);
+    REQUIRE_OK(talus_flux_measure(&after, &before, &def, &flux));
+    CHECK_NEAR(flux.mass, -3.0, 0.0);
+    def.lo.y = 0.67;
+    def.hi.y = 0.69;
+    REQUIRE_OK(talus_flux_measure(&before, &after, &def, &flux));
+    CHECK_NEAR(flux.mass, 1.0, 0.0);
+    /* along a period of 0.9 they go from 0.1 back to 0.6 and on to 0.5, the shorter ways being -0.4 and 0.4 */
+    before.period = after.period = (TalusPeriod){.lo = {0, 0, 0}, .hi = {0.9, 1, 1}, .on = {true}};
+    def = (TalusFluxDef){0, 0.7, {-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+    REQUIRE_OK(talus_flux_measure(&before, &after, &def, &flux));
+    CHECK_NEAR(flux.mass, -1.0, 0.0);
+    after.period.hi.x = 1.0;
+    CHECK_INT(talus_flux_measure(&before, &after, &def, &flux), TALUS_ERR_ARGUMENT);
+    talus_assembly_free(&before);
+    talus_assembly_free(&after);
 }
 
 TEST(unknown_masses_are_those_of_materials)
@@ -268,14 +339,20 @@ static TalusStatus measure_all(const Scene *s)
     TalusContinuum *c = NULL;
     TalusAssembly a;
     TalusBulk bulk;
+    const TalusFluxDef flux_def = {.axis = 2};
+    TalusFlux flux;
     TalusStatus status = talus_assembly_take(&s->snapshot, &s->head, TALUS_ANY_TAG, &a);
     if (status != TALUS_OK)
         return status;
-    status = talus_continuum_create(&def, (1u << TALUS_QUANTITIES) - 1, &c);
+    status = talus_assembly_compare(&a, NULL);
+    if (status == TALUS_OK)
+        status = talus_continuum_create(&def, (1u << TALUS_QUANTITIES) - 1, &c);
     if (status == TALUS_OK)
         status = talus_continuum_add(c, &a, NULL);
     if (status == TALUS_OK)
         status = talus_bulk_measure(&a, &bulk_def, &bulk);
+    if (status == TALUS_OK)
+        status = talus_flux_measure(&a, &a, &flux_def, &flux);
     talus_continuum_destroy(c);
     talus_assembly_free(&a);
     return status;
@@ -303,6 +380,8 @@ int main(void)
     RUN(what_is_not_fixed_flows);
     RUN(other_tags_are_boundary);
     RUN(arms_cross_periods);
+    RUN(powers_are_those_since_an_earlier_state);
+    RUN(flux_counts_who_has_changed_sides);
     RUN(unknown_masses_are_those_of_materials);
     RUN(spins_have_energy);
     RUN(momentum_of_a_world_balances);

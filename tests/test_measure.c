@@ -13,7 +13,7 @@ enum { BODIES = 40, CONTACTS = 90, ALL = (1 << TALUS_QUANTITIES) - 1 };
 typedef struct Sample {
     TalusAssembly assembly;
     TalusVec3 position[BODIES], velocity[BODIES], spin[BODIES];
-    double mass[BODIES], volume[BODIES], radius[BODIES], rotation[BODIES];
+    double mass[BODIES], volume[BODIES], radius[BODIES], rotation[BODIES], power[BODIES];
     int tag[BODIES];
     TalusAssemblyContact contact[CONTACTS];
 } Sample;
@@ -21,7 +21,8 @@ typedef struct Sample {
 static void connect_sample(Sample *s, int bodies, int contacts)
 {
     s->assembly = (TalusAssembly){.data = TALUS_ASSEMBLY_VELOCITY | TALUS_ASSEMBLY_SPIN |
-                                          TALUS_ASSEMBLY_CONTACTS,
+                                          TALUS_ASSEMBLY_CONTACTS | TALUS_ASSEMBLY_POWER,
+                                  .power = s->power,
                                   .body_count = bodies,
                                   .position = s->position,
                                   .velocity = s->velocity,
@@ -52,6 +53,7 @@ static void make_random(Sample *s)
         s->spin[i] = random_vector(&rng, 5.0);
         s->mass[i] = 0.5 + talus_rng_uniform(&rng);
         s->volume[i] = 1e-3 * s->mass[i];
+        s->power[i] = 2.0 - 0.1 * i;
     }
     for (int i = 0; i < CONTACTS; i++) {
         TalusAssemblyContact *c = &s->contact[i];
@@ -109,10 +111,12 @@ static void check_total(const TalusContinuum *c, TalusQuantity quantity, const d
 static void check_totals(const Sample *s, const TalusGridDef *def)
 {
     TalusContinuum *c = measure(def, ALL, &s->assembly, NULL);
-    double mass = 0.0, volume = 0.0, momentum[3] = {0}, stress[9] = {0}, boundary[3] = {0};
+    double mass = 0.0, volume = 0.0, power = 0.0, momentum[3] = {0}, stress[9] = {0},
+           boundary[3] = {0};
     for (int i = 0; i < s->assembly.body_count; i++) {
         mass += s->mass[i];
         volume += s->volume[i];
+        power += s->power[i];
         for (int n = 0; n < 3; n++)
             momentum[n] += s->mass[i] * talus_along(s->velocity[i], n);
     }
@@ -127,6 +131,7 @@ static void check_totals(const Sample *s, const TalusGridDef *def)
     const double zero[3] = {0};
     check_total(c, TALUS_QUANTITY_DENSITY, &mass, mass);
     check_total(c, TALUS_QUANTITY_SOLID, &volume, volume);
+    check_total(c, TALUS_QUANTITY_DISSIPATION, &power, 100.0);
     check_total(c, TALUS_QUANTITY_MOMENTUM, momentum, 3.0 * mass);
     check_total(c, TALUS_QUANTITY_CONTACT_STRESS, stress, 3.0 * CONTACTS);
     check_total(c, TALUS_QUANTITY_BOUNDARY_FORCE, boundary, 10.0 * CONTACTS);

@@ -215,8 +215,8 @@ static size_t cut(unsigned char *state, size_t size, size_t at, size_t count)
     return size - count;
 }
 
-/* Removes what states of one shape, a box, before version 15 do not have: the law of impacts (16), the def of a cell, the
- * flag that there is one, and the shape's gyration (15). Returns the new size. */
+/* Removes what states of one shape, a box, before version 15 do not have: whether dissipated energies are summed (17), the law
+ * of impacts (16), the def of a cell, the flag that there is one, and the shape's gyration (15). Returns the new size. */
 static size_t drop_later(unsigned char *state, size_t size, const TalusWorld *world)
 {
     enum { PERIOD = 4 + 6 * 8 + 3 * 4, CELL = 4 + 4 * 8 + 3 * (4 + 8) }; /* with sleep_steps */
@@ -225,13 +225,20 @@ static size_t drop_later(unsigned char *state, size_t size, const TalusWorld *wo
     size_t at = find_end(state, size, 0, before, sizeof before);
     size = cut(state, size, at, sizeof(uint32_t));
     size = cut(state, size, at + PERIOD, CELL);
+    size = cut(state, size, at + PERIOD + sizeof(uint32_t),
+               sizeof(uint32_t)); /* projection is before */
     at = find_end(state, size, at + PERIOD, def->backend, strlen(def->backend));
     at = find_end(state, size, at, &world->steps, sizeof world->steps);
     size = cut(state, size, at, sizeof(uint32_t));
     const TalusVec3 half = world->shape[0].def.half;
     at = find_end(state, size, at, &half, sizeof half);
     at += sizeof(uint32_t) + (TALUS_LENGTHS + 1) * sizeof(double); /* with the spacing */
-    return cut(state, size, at, sizeof(TalusSym3));
+    size = cut(state, size, at, sizeof(TalusSym3));
+    /* the flag of dissipated energies is before the positions, the first array of bodies */
+    const int slots = world->bodies.counts.slots;
+    const TalusVec3 *last = &world->bodies.position[slots - 1];
+    at = find_end(state, size, 0, last, sizeof *last) - (size_t)slots * sizeof *last;
+    return cut(state, size, at - sizeof(uint32_t), sizeof(uint32_t));
 }
 
 /* Copies a state of a box to `out` with `count` lengths, all 0, in place of its own, as a version of the format has

@@ -308,6 +308,16 @@ enum {
  * frees. Returns false, and leaves *out as it is, if the page shows all. */
 bool lab_curve_thin(const LabFigure *figure, const LabCurve *curve, LabCurve *out);
 
+/* Values over a plane of cells, by colour: one picture for each frame. */
+typedef struct LabMap {
+    char title[LAB_TEXT], note[256];
+    char x[LAB_TEXT], y[LAB_TEXT], value[LAB_TEXT]; /* labels of the axes and of the colours */
+    double x_range[2], y_range[2];                  /* outer edges of the first and last cell */
+    int columns, rows, frames;
+    char (*name)[LAB_TEXT]; /* [frames] */
+    double *values;         /* [frames][rows][columns]; NAN: none */
+} LabMap;
+
 /* A solution that lab_set_search found. */
 typedef struct LabSolution {
     int found;        /* number of starts that led to it */
@@ -348,6 +358,8 @@ typedef struct LabSet {
     LabTable *claims;
     LabFigure *figures[LAB_FIGURES];
     int figure_count;
+    LabMap *maps[LAB_FIGURES]; /* of the page alone; results.json of a sweep is not read back */
+    int map_count;
     char *notes[LAB_NOTES];
     int note_count;
     /* Results of an earlier call, read from dir; a job that reuses one sets its key to "". */
@@ -391,6 +403,8 @@ TalusStatus lab_explain_missed_tolerance(LabSet *set, int problem, const char *s
 LabTable *lab_set_add_table(LabSet *set, const char *title, const char *headings);
 /* Adds a figure without curves to the set, which has at most LAB_FIGURES; x and y are the labels of the axes. */
 LabFigure *lab_set_add_figure(LabSet *set, const char *title, const char *x, const char *y);
+/* Adds a map with memory for these numbers of cells and frames, whose values are NAN. */
+LabMap *lab_set_add_map(LabSet *set, const char *title, int columns, int rows, int frames);
 enum { LAB_CLAIM_COLUMNS = 4 }; /* of the table LabSet.claims */
 #define LAB_CLAIMS_TITLE "What the paper states, and what is found here"
 #define LAB_STORE_NAME "results.json"

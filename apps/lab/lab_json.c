@@ -229,6 +229,41 @@ static void put_all_figures(JsonOut *json, const LabSet *set, bool page)
     json_close_array(json);
 }
 
+static void put_map(JsonOut *json, const LabMap *map)
+{
+    const size_t cells = (size_t)map->columns * (size_t)map->rows;
+    json_open_object(json, NULL);
+    json_write_text(json, "title", map->title);
+    json_write_text(json, "note", map->note);
+    json_write_text(json, "x", map->x);
+    json_write_text(json, "y", map->y);
+    json_write_text(json, "value", map->value);
+    json_write_reals(json, "x_range", map->x_range, 2);
+    json_write_reals(json, "y_range", map->y_range, 2);
+    json_write_int(json, "columns", map->columns);
+    json_write_int(json, "rows", map->rows);
+    json_open_array(json, "frames");
+    for (int f = 0; f < map->frames; f++) {
+        json_open_object(json, NULL);
+        json_write_text(json, "name", map->name[f]);
+        json_write_reals(json, "values", map->values + (size_t)f * cells, cells);
+        json_close_object(json);
+    }
+    json_close_array(json);
+    json_close_object(json);
+}
+
+/* Writes the maps under the key "maps"; nothing if there are none. */
+static void put_all_maps(JsonOut *json, const LabSet *set)
+{
+    if (set->map_count == 0)
+        return;
+    json_open_array(json, "maps");
+    for (int i = 0; i < set->map_count; i++)
+        put_map(json, set->maps[i]);
+    json_close_array(json);
+}
+
 /* ---- the output of --json ---- */
 
 static void put_search(JsonOut *json, const LabSearch *search)
@@ -349,6 +384,7 @@ static void put_set(JsonOut *json, const LabSet *set, bool thin)
     json_close_array(json);
     put_tables(json, set);
     put_all_figures(json, set, thin);
+    put_all_maps(json, set);
     if (!set->complete)
         put_stored_results(json, set);
     json_close_object(json);

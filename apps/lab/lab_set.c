@@ -104,6 +104,23 @@ LabFigure *lab_set_add_figure(LabSet *set, const char *title, const char *x, con
     return figure;
 }
 
+LabMap *lab_set_add_map(LabSet *set, const char *title, int columns, int rows, int frames)
+{
+    assert(set->map_count < LAB_FIGURES);
+    const size_t count = (size_t)columns * (size_t)rows * (size_t)frames;
+    LabMap *map = cli_check_memory(calloc(1, sizeof *map));
+    snprintf(map->title, sizeof map->title, "%s", title);
+    map->columns = columns;
+    map->rows = rows;
+    map->frames = frames;
+    map->name = cli_check_memory(calloc((size_t)frames, sizeof *map->name));
+    map->values = cli_check_memory(malloc(count * sizeof *map->values));
+    for (size_t i = 0; i < count; i++)
+        map->values[i] = NAN;
+    set->maps[set->map_count++] = map;
+    return map;
+}
+
 static double *copy_values(const double *values, int count)
 {
     size_t bytes = (size_t)count * sizeof *values;
@@ -219,6 +236,11 @@ void lab_set_clear(LabSet *set)
     for (int i = 0; i < set->figure_count; i++) {
         lab_figure_clear(set->figures[i]);
         free(set->figures[i]);
+    }
+    for (int i = 0; i < set->map_count; i++) {
+        free(set->maps[i]->name);
+        free(set->maps[i]->values);
+        free(set->maps[i]);
     }
     for (int i = 0; i < set->note_count; i++)
         free(set->notes[i]);

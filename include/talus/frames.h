@@ -25,8 +25,9 @@ typedef enum TalusSnapshotField {
     TALUS_SNAPSHOT_CONTACTS = 16, /* every contact of the last step */
     TALUS_SNAPSHOT_CHAINS = 32,   /* only contacts with a normal force above the mean */
     TALUS_SNAPSHOT_MASS = 64,
-    TALUS_SNAPSHOT_LAYER = 128, /* only from a file */
-    TALUS_SNAPSHOT_ALL = 127    /* all that a world provides; contacts in full */
+    TALUS_SNAPSHOT_LAYER = 128,      /* only from a file */
+    TALUS_SNAPSHOT_DISSIPATED = 256, /* of a world that sums it; others leave it out */
+    TALUS_SNAPSHOT_ALL = 383         /* all that a world provides; contacts in full */
 } TalusSnapshotField;
 
 /* Arrays over living bodies, by ascending ids, those from a file in its order; NULL if not among `fields`. */
@@ -40,10 +41,11 @@ typedef struct TalusSnapshot {
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
     double *speed;
-    double *radius; /* as TalusBodyState: 0 for unbounded shapes */
-    double *mass;   /* 0 for fixed bodies */
-    double *force;  /* sum of the normal contact forces on the body, as positive numbers, N */
-    int *touching;  /* number of contacts with a normal impulse; NULL from lean frames */
+    double *radius;     /* as TalusBodyState: 0 for unbounded shapes */
+    double *mass;       /* 0 for fixed bodies */
+    double *dissipated; /* J: as TalusBodyState */
+    double *force;      /* sum of the normal contact forces on the body, as positive numbers, N */
+    int *touching;      /* number of contacts with a normal impulse; NULL from lean frames */
     int *shape, *material, *tag;
     int *layer; /* starting height over head.floor, in units of 2 head.radius: 0 to 255 */
     bool *fixed;

@@ -12,6 +12,7 @@
  *     contact stress   sum over contacts of bodies i, with force f on i and arm l: f l integral_0^1 W(x - x_i - s l) ds
  *     contact force    sum F_i W(x - x_i), with F_i the sum of the contact forces on body i
  *     boundary force   sum over contacts with a boundary of f W(x - c), with c the contact point
+ *     dissipation      sum p_i W(x - x_i), with p_i the power that the contacts of body i dissipate, shared by their bodies
  *
  * so that exactly div(contact stress) + boundary force = contact force. Stress is positive in tension, as in
  * rho DV/Dt = div(stress) + boundary force + rho g; pressure is minus a third of its trace. */
@@ -43,7 +44,8 @@ typedef struct TalusAssemblyContact {
 typedef enum TalusAssemblyData {
     TALUS_ASSEMBLY_VELOCITY = 1,
     TALUS_ASSEMBLY_SPIN = 2,
-    TALUS_ASSEMBLY_CONTACTS = 4 /* all contacts, not just those of the strong network */
+    TALUS_ASSEMBLY_CONTACTS = 4, /* all contacts, not just those of the strong network */
+    TALUS_ASSEMBLY_POWER = 8     /* only after talus_assembly_compare */
 } TalusAssemblyData;
 
 /* Bodies that flow, with their contacts, at one time. Arrays are those of the caller or of talus_assembly_take. */
@@ -55,9 +57,12 @@ typedef struct TalusAssembly {
     int body_count, assumed_masses;
     TalusVec3 *position, *velocity, *spin; /* velocity, spin: NULL if not in `data` */
     double *mass, *volume;
-    double *radius;   /* of a sphere, else bounding radius */
-    double *rotation; /* J: kinetic energy of the spin; NULL without SPIN */
-    int *tag;         /* the user's number */
+    double *radius;     /* of a sphere, else bounding radius */
+    double *rotation;   /* J: kinetic energy of the spin; NULL without SPIN */
+    uint64_t *id;       /* number of the body; ascending. NULL: unknown */
+    double *dissipated; /* J: TalusBodyState.dissipated; NULL in a world that does not sum it */
+    double *power; /* W: mean rate of `dissipated` since an earlier state; NULL without POWER */
+    int *tag;      /* the user's number */
     int contact_count, pair_count;
     TalusAssemblyContact *contact;
 } TalusAssembly;
@@ -69,6 +74,10 @@ enum { TALUS_ANY_TAG = INT32_MIN };
  * that of its material's density, and is counted in `assumed_masses`. `out` is overwritten; free it with talus_assembly_free. */
 TalusStatus talus_assembly_take(const TalusSnapshot *snapshot, const TalusFramesHead *head, int tag,
                                 TalusAssembly *out);
+/* Sets `power` from an earlier state of the same bodies, NULL: from the start, time 0, when nothing had been dissipated. A
+ * body that the earlier state lacks has come since, with nothing dissipated. Without `dissipated`, or if no time has
+ * passed, there is no power. The assembly must be one of talus_assembly_take. */
+TalusStatus talus_assembly_compare(TalusAssembly *assembly, const TalusAssembly *earlier);
 /* Frees the arrays of an assembly that talus_assembly_take made; a zeroed one is empty. */
 void talus_assembly_free(TalusAssembly *assembly);
 
@@ -112,6 +121,8 @@ typedef struct TalusBulk {
     double backbone;     /* coordination without rattlers: of the others, with the others */
     double mean_force;   /* N: mean normal force of the loaded contacts */
     double max_force;    /* N */
+    double dissipated;   /* J: by the contacts of the bodies, since these came */
+    double dissipation;  /* W: mean of its rate since the earlier state of talus_assembly_compare */
     double mean_overlap; /* m: mean overlap of the loaded contacts, 0 where the bodies were apart */
     double max_overlap;  /* m */
 } TalusBulk;
@@ -174,6 +185,27 @@ typedef struct TalusMixing {
 TalusStatus talus_mixing_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
                                  TalusMixing *out);
 
+/* ---- flux ---- */
+
+/* A plane across an axis, 0 to 2. Of it only the part counts that is in the box from lo to hi along the two other axes. */
+typedef struct TalusFluxDef {
+    int axis;
+    double at;        /* m */
+    TalusVec3 lo, hi; /* infinite: no limit */
+} TalusFluxDef;
+
+/* What has gone through the plane: along the axis less against it. */
+typedef struct TalusFlux {
+    int64_t bodies;
+    double mass; /* kg */
+} TalusFlux;
+
+/* Counts the bodies whose centres lie on another side of the plane than in an earlier state; those that one of the states lacks
+ * do not count. In periodic space a body is taken to have gone the shorter way. Both must be of talus_assembly_take. Fails in a
+ * periodic cell that deforms. */
+TalusStatus talus_flux_measure(const TalusAssembly *before, const TalusAssembly *after,
+                               const TalusFluxDef *def, TalusFlux *out);
+
 /* ---- continuum fields ---- */
 
 typedef enum TalusQuantity {
@@ -194,6 +226,7 @@ typedef enum TalusQuantity {
     TALUS_QUANTITY_BOUNDARY_FORCE,
     TALUS_QUANTITY_CONTACTS,
     TALUS_QUANTITY_FABRIC,
+    TALUS_QUANTITY_DISSIPATION,
     TALUS_QUANTITIES
 } TalusQuantity;
 

@@ -103,6 +103,9 @@ typedef struct TalusWorldDef {
     /* True: joints are closed after each step (talus/joint.h). False: joints drift by (w h)^2/2 of their size per step,
      * w being the spin. */
     bool projection;
+    /* The energy that contacts dissipate is summed body by body (TalusBodyState.dissipated). With simultaneous impacts, on
+     * backend cpu. */
+    bool dissipation;
     /* Bodies whose |velocity| + radius |spin| is below this times the reference speed may sleep; 0 disables. */
     double sleep_speed;
     /* Steps after which a slow island without joints falls asleep, until something disturbs it. Probes and contact
@@ -479,6 +482,9 @@ typedef struct TalusBodyState {
     TalusQuat *orientation;
     double *radius; /* sphere radius; bounding radius of other shapes; 0 for unbounded ones */
     double *mass;   /* 0 for fixed bodies */
+    /* J: what contacts of the body have dissipated since it was added, if TalusWorldDef.dissipation is set, else 0: all of
+     * contacts with bodies that do not move freely, half of others (src/engine/cpu/dissipation.c) */
+    double *dissipated;
     int *shape, *material, *tag;
     bool *fixed; /* driven bodies included */
 } TalusBodyState;

@@ -48,6 +48,7 @@ typedef struct TalusBodyArrays {
     /* radius: that of a sphere, else the bounding radius; 0: unbounded. size: that of a sphere its radius, else the
      * smallest half extent; it scales margins */
     double *mass, *radius, *size;
+    double *dissipated;        /* J: as in TalusBodyState; NULL: not summed */
     int32_t *shape, *material; /* shape: index into TalusTables.shape; -1: no body in this slot */
     uint8_t *mobility;         /* TALUS_MOBILITY_* */
     bool driven;               /* true if some body is driven */
@@ -228,11 +229,12 @@ typedef struct TalusEngineImpacts {
 
 /* Optional capabilities. Creation of a world fails if the world needs one and its engine lacks it. */
 enum {
-    TALUS_ENGINE_SHARED = 1 << 0,  /* works on the world's arrays, without upload or download */
-    TALUS_ENGINE_PERIODS = 1 << 1, /* periodic space */
-    TALUS_ENGINE_SLEEP = 1 << 2,   /* sleeping bodies, TALUS_MOBILITY_ASLEEP */
-    TALUS_ENGINE_CELL = 1 << 3,    /* a periodic cell that deforms (collide/cell.h) */
-    TALUS_ENGINE_IMPACTS = 1 << 4, /* impacts that propagate, on one rank */
+    TALUS_ENGINE_SHARED = 1 << 0,      /* works on the world's arrays, without upload or download */
+    TALUS_ENGINE_PERIODS = 1 << 1,     /* periodic space */
+    TALUS_ENGINE_SLEEP = 1 << 2,       /* sleeping bodies, TALUS_MOBILITY_ASLEEP */
+    TALUS_ENGINE_CELL = 1 << 3,        /* a periodic cell that deforms (collide/cell.h) */
+    TALUS_ENGINE_IMPACTS = 1 << 4,     /* impacts that propagate, on one rank */
+    TALUS_ENGINE_DISSIPATION = 1 << 5, /* TalusBodyArrays.dissipated */
 };
 
 /* Solved velocities and spins of all slots, and whether they differ from those of the detection by more than a limit. */

@@ -85,6 +85,9 @@ static void copy_body(const Reader *r, int i, int to, TalusAssembly *out)
         isnan(known) ? out->volume[to] * r->head->materials[s->material[i]].density : known;
     out->assumed_masses += isnan(known);
     out->tag[to] = s->tag[i];
+    out->id[to] = s->id[i].number;
+    if (out->dissipated)
+        out->dissipated[to] = s->dissipated[i];
     if (out->velocity)
         out->velocity[to] = s->velocity[i];
     if (!out->spin)
@@ -102,6 +105,9 @@ static TalusStatus allocate_bodies(const Reader *r, int count, TalusAssembly *ou
     TALUS_TRY(TALUS_ALLOC(out->volume, n, "assembly"));
     TALUS_TRY(TALUS_ALLOC(out->radius, n, "assembly"));
     TALUS_TRY(TALUS_ALLOC(out->tag, n, "assembly"));
+    TALUS_TRY(TALUS_ALLOC(out->id, n, "assembly"));
+    if (r->snapshot->dissipated)
+        TALUS_TRY(TALUS_ALLOC(out->dissipated, n, "assembly"));
     if (r->snapshot->velocity)
         TALUS_TRY(TALUS_ALLOC(out->velocity, n, "assembly"));
     if (r->snapshot->spin)
@@ -204,6 +210,32 @@ TalusStatus talus_assembly_take(const TalusSnapshot *snapshot, const TalusFrames
     return status;
 }
 
+/* Returns what body i of `a` had dissipated at an earlier state; *at is a row of that state, at most the body's, which rises
+ * from call to call. */
+static double dissipated_before(const TalusAssembly *a, int i, const TalusAssembly *earlier,
+                                int *at)
+{
+    while (earlier && *at < earlier->body_count && earlier->id[*at] < a->id[i])
+        ++*at;
+    const bool known = earlier && *at < earlier->body_count && earlier->id[*at] == a->id[i];
+    return known ? earlier->dissipated[*at] : 0.0;
+}
+
+TalusStatus talus_assembly_compare(TalusAssembly *a, const TalusAssembly *earlier)
+{
+    const double passed = a->time - (earlier ? earlier->time : 0.0);
+    int at = 0;
+    if (!a->dissipated || (earlier && !earlier->dissipated) || !(passed > 0.0))
+        return TALUS_OK;
+    talus_release(a->power);
+    a->power = NULL;
+    TALUS_TRY(TALUS_ALLOC(a->power, (size_t)a->body_count, "assembly"));
+    for (int i = 0; i < a->body_count; i++)
+        a->power[i] = (a->dissipated[i] - dissipated_before(a, i, earlier, &at)) / passed;
+    a->data |= TALUS_ASSEMBLY_POWER;
+    return TALUS_OK;
+}
+
 TalusStatus talus_assembly_median_radius(const TalusAssembly *assembly, double *median)
 {
     const size_t count = (size_t)assembly->body_count;
@@ -219,6 +251,6 @@ TalusStatus talus_assembly_median_radius(const TalusAssembly *assembly, double *
 void talus_assembly_free(TalusAssembly *a)
 {
     TALUS_RELEASE(a->position, a->velocity, a->spin, a->mass, a->volume, a->radius, a->rotation,
-                  a->tag, a->contact);
+                  a->tag, a->id, a->dissipated, a->power, a->contact);
     *a = (TalusAssembly){0};
 }

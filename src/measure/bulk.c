@@ -34,6 +34,8 @@ static void add_body(const TalusAssembly *a, int i, TalusBulk *out)
         out->translation += 0.5 * m * talus_dot(a->velocity[i], a->velocity[i]);
     }
     out->rotation += a->rotation ? a->rotation[i] : NAN;
+    out->dissipated += a->dissipated ? a->dissipated[i] : NAN;
+    out->dissipation += a->power ? a->power[i] : NAN;
 }
 
 static void measure_bodies(const TalusAssembly *a, const TalusBulkDef *def, TalusBulk *out)

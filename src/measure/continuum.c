@@ -379,7 +379,9 @@ static void pack_body(const Layer *layer, int i, TalusVec3 x, double *value)
     end = append(layer->c, TALUS_SUM_FLUX, flux, end);
     end = append_vector(layer->c, TALUS_SUM_PLACE, talus_scale(mass, r), end);
     end = append(layer->c, TALUS_SUM_EXTENT, extent, end);
-    (void)append(layer->c, TALUS_SUM_SHEAR, shear, end);
+    end = append(layer->c, TALUS_SUM_SHEAR, shear, end);
+    if (a->power)
+        (void)append(layer->c, TALUS_SUM_POWER, &a->power[i], end);
 }
 
 static void spread_body(const Layer *layer, int i)

@@ -181,6 +181,11 @@ static void fabric(Sums sum, double count, double *out)
     write_quotient(sum[TALUS_SUM_FABRIC], *sum[TALUS_SUM_CONTACTS], 6, out);
 }
 
+static void dissipation(Sums sum, double count, double *out)
+{
+    write_mean(sum[TALUS_SUM_POWER], count, 1, out);
+}
+
 /* ---- the table ---- */
 
 #define BIT(kind) (1u << TALUS_SUM_##kind)
@@ -232,6 +237,9 @@ static const Row table[TALUS_QUANTITIES] = {
     {{"fabric", "", "mean of n n over loaded contacts", 6, CONTACTS},
      BIT(CONTACTS) | BIT(FABRIC),
      fabric},
+    {{"dissipation", "W/m3", "power that contacts dissipate per volume", 1, TALUS_ASSEMBLY_POWER},
+     BIT(POWER),
+     dissipation},
 };
 
 TalusQuantityRow talus_quantity_row(TalusQuantity quantity)

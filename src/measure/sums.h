@@ -25,6 +25,7 @@ typedef enum TalusSumKind {
     TALUS_SUM_PLACE,    /* m r, with r the position from the middle of the grid */
     TALUS_SUM_EXTENT,   /* m r r: xx yy zz xy yz xz */
     TALUS_SUM_SHEAR,    /* m v r */
+    TALUS_SUM_POWER,    /* power dissipated */
     TALUS_SUM_CONTACTS, /* 1 per loaded contact */
     TALUS_SUM_FABRIC,   /* n n per loaded contact */
     TALUS_SUM_BOUNDARY, /* force of the boundary */
@@ -34,12 +35,12 @@ typedef enum TalusSumKind {
     TALUS_SUMS
 } TalusSumKind;
 
-enum { TALUS_SUM_COMPONENTS = 57 }; /* of all sums */
+enum { TALUS_SUM_COMPONENTS = 58 }; /* of all sums */
 
 /* Returns the number of components of a sum. */
 static inline int talus_sum_components(TalusSumKind kind)
 {
-    static const int components[TALUS_SUMS] = {1, 1, 3, 3, 6, 3, 6, 9, 1, 6, 3, 3, 9, 3};
+    static const int components[TALUS_SUMS] = {1, 1, 3, 3, 6, 3, 6, 9, 1, 1, 6, 3, 3, 9, 3};
     return components[kind];
 }
 

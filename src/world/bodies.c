@@ -22,7 +22,7 @@ enum { BATCH_COOKIE = 0x7a10ba7c };
 const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS] = {
     {FIELD(position)}, {FIELD(velocity)}, {FIELD(spin)},  {FIELD(orientation)}, {FIELD(mass)},
     {FIELD(radius)},   {FIELD(size)},     {FIELD(shape)}, {FIELD(material)},    {FIELD(tag)},
-    {FIELD(id)},       {FIELD(mobility)}, {FIELD(group)},
+    {FIELD(id)},       {FIELD(mobility)}, {FIELD(group)}, {FIELD(dissipated)},
 };
 
 void *talus_body_array(const TalusBodies *bodies, int field)
@@ -236,6 +236,7 @@ static void fill_slot(TalusWorld *world, int slot, const TalusBodyBatch *batch, 
             talus_add(bodies->velocity[slot], talus_cell_flow_at(world, bodies->position[slot]));
     bodies->spin[slot] = batch->spin && !batch->fixed ? batch->spin[i] : zero;
     bodies->mass[slot] = mass;
+    bodies->dissipated[slot] = 0.0;
     bodies->radius[slot] = talus_batch_radius(world, batch, i);
     bodies->size[slot] = sphere ? bodies->radius[slot] : shape->size;
     bodies->shape[slot] = batch->shape;

@@ -1,7 +1,7 @@
 /* world/bodies.h - the arrays of bodies; adding and removing bodies.
  *
  * Body state is a structure of arrays over slots. A dead slot has shape -1. New bodies, with new ids, reuse dead
- * slots, lowest first. A sphere costs 150 bytes; other shapes cost no more, because the inertia of a body is its mass
+ * slots, lowest first. A sphere costs 158 bytes; other shapes cost no more, because the inertia of a body is its mass
  * times its shape's inertia per unit mass. */
 #ifndef TALUS_WORLD_BODIES_H
 #define TALUS_WORLD_BODIES_H
@@ -35,7 +35,8 @@ typedef struct TalusBodies {
     double *mass;   /* kg; 0 for fixed bodies */
     double *radius; /* m: radius of a sphere, else bounding radius; 0 if unbounded */
     double *size; /* m: radius of a sphere, else smallest half extent; 0 for walls such as planes */
-    int32_t *shape; /* -1 for a dead slot */
+    double *dissipated; /* J: as in TalusBodyState */
+    int32_t *shape;     /* -1 for a dead slot */
     int32_t *material, *tag;
     uint64_t *id;      /* id number of the body; in a dead slot that of its last body */
     uint8_t *mobility; /* TALUS_MOBILITY_* */
@@ -100,7 +101,7 @@ typedef struct TalusBodyField {
     size_t offset, element; /* bytes: offset of the pointer in TalusBodies, size of an element */
 } TalusBodyField;
 
-enum { TALUS_BODY_FIELDS = 13 };
+enum { TALUS_BODY_FIELDS = 14 };
 extern const TalusBodyField talus_body_fields[TALUS_BODY_FIELDS];
 /* Returns the array that talus_body_fields[field] describes. */
 void *talus_body_array(const TalusBodies *bodies, int field);

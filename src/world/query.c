@@ -29,6 +29,7 @@ static void copy_state(const TalusBodies *b, TalusBodyState *state)
         STORE(orientation, b->orientation[i]);
         STORE(radius, b->radius[i]);
         STORE(mass, b->mass[i]);
+        STORE(dissipated, b->dissipated[i]);
         STORE(shape, b->shape[i]);
         STORE(material, b->material[i]);
         STORE(tag, b->tag[i]);

@@ -150,10 +150,28 @@ static TalusStatus check_impacts(const TalusWorld *world)
     return TALUS_OK;
 }
 
+/* Refuses sums of dissipated energy on devices and with impacts that propagate, whose works are not those of contacts of the
+ * step. */
+static TalusStatus check_dissipation(const TalusWorld *world)
+{
+    if (!world->def.dissipation)
+        return TALUS_OK;
+    if (!talus_engine_can(world->engine, TALUS_ENGINE_DISSIPATION))
+        return talus_fail_key("dissipation", TALUS_ERR_UNSUPPORTED,
+                              "backend %s does not sum it body by body; backend cpu does",
+                              world->def.backend);
+    if (world->def.impacts == TALUS_IMPACTS_PROPAGATING)
+        return talus_fail_key("dissipation", TALUS_ERR_UNSUPPORTED,
+                              "it is not summed with impacts that propagate; expected "
+                              "simultaneous ones");
+    return TALUS_OK;
+}
+
 /* Refuses a world with a period, with sleep or with a cell that deforms if its engine lacks that capability. */
 static TalusStatus check_engine(const TalusWorld *world)
 {
     TALUS_TRY(check_impacts(world));
+    TALUS_TRY(check_dissipation(world));
     bool periods = talus_has_period(&world->def.period) &&
                    !talus_engine_can(world->engine, TALUS_ENGINE_PERIODS);
     bool sleep =

@@ -33,6 +33,8 @@ CONTACT_FIELDS = {
     "force": ("float", 3),
     "normal_force": ("float", 1),
     "gap": ("float", 1),
+    "branch1": ("float", 3),
+    "branch2": ("float", 3),
 }
 SPHERE, PLANE, BOX, CYLINDER, REVOLVE = range(5)
 failures = 0

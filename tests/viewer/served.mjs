@@ -1,10 +1,10 @@
 // The viewer's page from talus view, in Chromium: node served.mjs CHROMIUM TALUS FINISHED_RUN
 // A finished run looks as from a file; a live one is followed, paused, let go on and stopped from the page, which says so
-// when its server goes and comes back. Called by tests/viewer_page.sh.
+// when its server goes and comes back; fields that were measured are sliced. Called by tests/viewer_page.sh.
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, rmSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { check, equal, launch, open, pixels, report } from "./support.mjs";
 
@@ -69,6 +69,58 @@ async function ranks(browser) {
   if (process.env.TALUS_PICTURE) await p.screenshot({ path: process.env.TALUS_PICTURE });
   check("ranks: in the address", (await p.evaluate(() => location.hash)).includes("colour=rank"));
   equal("ranks: console, exceptions, requests", view.heard, []);
+  await view.close();
+  await server.stop();
+}
+
+// Fields that were measured beside a run can be sliced: values, arrows, time, address; a new table takes the place of the old one.
+async function fields(browser) {
+  const table = `${finished}/fields.csv`;
+  const measure = (...args) => start("measure", finished, "--source", "frames", "-o", table, ...args).over;
+  rmSync(table, { force: true });
+  const server = await serve(finished), view = await open(browser, { allowed: server.address }), { p } = view;
+  await view.visit(server.address);
+  const list = p.getByLabel("Field", { exact: true }), look = () => p.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  check("fields: none, and how to get some", !(await list.isVisible()) && (await p.locator(".panel").textContent()).includes("talus measure DIR"));
+  equal("fields: measured", await measure("-f", "velocity", "-f", "density", "--grid", "6,1,8", "--every", "0"), 0);
+  await look();
+  await list.waitFor();
+  equal("fields: all can be chosen", await list.locator("option").allTextContents(), ["none", "velocity", "velocity_x", "velocity_y", "velocity_z", "density"]);
+  const plain = (await pixels(p)).hash;
+  await list.selectOption("density");
+  await p.evaluate(() => talus.seek(0.5));
+  const rows = readFileSync(table, "utf8").trim().split("\n").slice(1).map((line) => line.split(",").map(Number));
+  const at = (time) => rows.filter((row) => Math.abs(row[0] - time) < 1e-9);
+  const slice = await talus(p, "slice");
+  equal("fields: a slice across y has z first", [slice.columns, slice.rows, slice.axis, slice.value.length], [8, 6, 1, 48]);
+  const cells = at(0.5), expected = slice.value.map((_, k) => cells[Math.floor(k / 8) + 6 * (k % 8)][7]); // x runs fastest in the table
+  check("fields: the values of the table", cells.length === 48 && slice.value.every((v, k) => Math.abs(v - expected[k]) <= 1e-6 * Math.abs(expected[k])), { got: slice.value.slice(0, 4), expected: expected.slice(0, 4) });
+  equal("fields: the scale holds all states", [slice.low, slice.high], [Math.min(...rows.map((r) => Math.fround(r[7]))), Math.max(...rows.map((r) => Math.fround(r[7])))]);
+  check("fields: in the legend", (await p.locator(".legend .field").textContent()).startsWith("density, kg/m3, at 0.5 s"));
+  const cellsOnly = (await pixels(p)).hash;
+  check("fields: in the picture", cellsOnly !== plain);
+  await list.selectOption("velocity");
+  equal("fields: arrows", await p.evaluate(() => talus.slice.vector !== null && talus.slice.high === talus.slice.longest), true);
+  check("fields: another field is another picture", (await pixels(p)).hash !== cellsOnly);
+  if (process.env.TALUS_PICTURE) await p.screenshot({ path: process.env.TALUS_PICTURE });
+  await p.evaluate(() => talus.set({ slice: { field: "velocity", axis: "z", at: 0.99 } }));
+  equal("fields: across z, the uppermost layer", await p.evaluate(() => [talus.slice.columns, talus.slice.rows, talus.slice.place > 0.9 * talus.slice.hi[2]]), [6, 1, true]);
+  await p.evaluate(() => talus.seek(0));
+  equal("fields: of the time shown", await p.evaluate(() => talus.slice.time), 0);
+  await p.waitForFunction(() => location.hash.includes("slice=z0.99,velocity"));
+  await p.reload();
+  await p.waitForSelector("html[data-ready='1']");
+  equal("fields: from the address", await p.evaluate(() => talus.slice.field), "velocity");
+  equal("fields: measured anew", await measure("-f", "solid", "--grid", "3,3,3", "--every", "0", "--mean"), 0);
+  await look();
+  await p.waitForFunction(() => talus.slice === null);
+  await list.selectOption("solid");
+  equal("fields: of one state at all times", await p.evaluate(() => [talus.slice.columns, talus.slice.rows]), [3, 3]);
+  writeFileSync(table, "time,x,y\n0,0,0\n");
+  await look();
+  await p.waitForFunction(() => talus.slice === null && document.querySelector(".panel").textContent.includes("this is no table of fields"));
+  rmSync(table);
+  equal("fields: console, exceptions, requests", [view.heard, await p.evaluate(() => document.documentElement.dataset.errors)], [[], undefined]);
   await view.close();
   await server.stop();
 }
@@ -155,6 +207,7 @@ const browser = await launch(executablePath);
 try {
   await whole(browser);
   await ranks(browser);
+  await fields(browser);
   await replaced(browser);
   await live(browser);
 } finally {

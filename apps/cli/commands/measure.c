@@ -22,6 +22,7 @@ typedef struct Measurement {
     TalusFile *table;      /* of bulk figures or of a histogram; NULL: none */
     MeasureReport *report; /* NULL: none */
     MeasureFields *fields;
+    MeasureFlux flux;
 } Measurement;
 
 static TalusStatus open_output(Measurement *m)
@@ -33,11 +34,15 @@ static TalusStatus open_output(Measurement *m)
         return measure_fields_open(&m->request, m->report, &m->fields);
     if (m->request.output || !m->request.report)
         TALUS_TRY(cli_create_file(&m->table, "%s", path));
+    if (m->request.flux)
+        return measure_flux_header(m->table);
     return (m->request.histogram ? measure_histogram_header : measure_bulk_header)(m->table);
 }
 
-static TalusStatus add_state(Measurement *m, const TalusAssembly *assembly)
+static TalusStatus add_state(Measurement *m, TalusAssembly *assembly)
 {
+    if (m->request.flux)
+        return measure_flux_add(&m->flux, m->table, &m->request, assembly);
     if (m->fields)
         return measure_fields_add(m->fields, assembly, m->pool);
     return (m->request.histogram ? measure_histogram_add : measure_bulk_add)(m->table, m->report,
@@ -87,6 +92,7 @@ static int measure_main(const CliList *operands)
         code = cli_fail_library();
     else
         measure_print_states(&m.states, &m.request, m.request.output ? stdout : stderr);
+    measure_flux_close(&m.flux);
     measure_report_close(m.report);
     measure_states_close(&m.states);
     talus_pool_destroy(m.pool);
@@ -112,6 +118,8 @@ static const CliOption option_table[] = {
      "half width of the kernel, m (default: 3 median radii)"},
     {"histogram", 0, CLI_TEXT, &options.histogram, "NAME",
      "force: of normal forces over their mean; gap: of gaps, m"},
+    {"flux", 0, CLI_TEXT, &options.flux, "AXIS=POS",
+     "bodies and mass that cross a plane, such as z=0.5, from\nstate to state; within --box"},
     {"mean", 0, CLI_FLAG, &options.mean, NULL, "the mean over all states, not each of them"},
     {"tag", 0, CLI_TEXT, &options.tag, "N", "bodies of this tag flow, all others are boundary"},
     {"rattlers", 0, CLI_COUNT, &options.rattlers, "N",
@@ -136,6 +144,6 @@ const CliCommand cli_measure = {
         "Fields: density, solid (volume fraction), momentum, velocity, spin, temperature,\n"
         "velocity_gradient, agitation, kinetic_stress, contact_stress, stress, pressure,\n"
         "divergence (of contact_stress), contact_force, boundary_force, contacts (loaded, per\n"
-        "volume), fabric.\n",
+        "volume), fabric, dissipation (of a scene with \"dissipation\": true).\n",
     CLI_OPTIONS(option_table),
     .main = measure_main};

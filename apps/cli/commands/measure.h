@@ -13,7 +13,7 @@
 typedef struct MeasureOptions {
     const CliCommand *command; /* for messages */
     double at, every, from, until, width;
-    const char *source, *grid, *box, *cylinder, *output, *tag, *histogram, *report;
+    const char *source, *grid, *box, *cylinder, *output, *tag, *histogram, *flux, *report;
     CliList field;
     int rattlers, threads;
     bool mean;
@@ -29,6 +29,9 @@ typedef struct MeasureRequest {
     TalusFieldTable fields;
     bool histogram; /* of `distribution`, in place of bulk figures */
     TalusDistribution distribution;
+    bool flux; /* through the plane across flux_axis at flux_at, in place of bulk figures */
+    int flux_axis;
+    double flux_at;
     bool mean, series; /* series: of images, as there are several states and no mean */
     int rattlers, tag;
     const char *output; /* NULL: standard output or, with `report`, nothing */
@@ -54,6 +57,7 @@ typedef struct MeasureStates {
     double quantum; /* largest grid of positions of such states, m */
     unsigned data;
     int bodies, assumed_masses; /* of the last one */
+    TalusAssembly before;       /* numbers and dissipated energies of the last one taken */
 } MeasureStates;
 
 /* Sets s->source from --source or, without it, the best that the run in s->dir has for these options. Returns the exit
@@ -95,6 +99,20 @@ TalusStatus measure_fields_add(MeasureFields *fields, const TalusAssembly *assem
                                TalusPool *pool);
 /* Writes what is left, and ends the file; frees `fields` in any case. */
 TalusStatus measure_fields_close(MeasureFields *fields, TalusStatus status);
+
+/* ---- measure_flux.c: what crosses a plane, a row per state ---- */
+
+typedef struct MeasureFlux {
+    TalusAssembly before; /* the state before, if there is any */
+    bool any;
+    TalusFlux total;
+} MeasureFlux;
+
+TalusStatus measure_flux_header(TalusFile *file);
+/* Adds a row, and takes the assembly over. */
+TalusStatus measure_flux_add(MeasureFlux *flux, TalusFile *file, const MeasureRequest *request,
+                             TalusAssembly *assembly);
+void measure_flux_close(MeasureFlux *flux);
 
 /* ---- measure_bulk.c: bulk figures, a row per state ---- */
 

@@ -59,6 +59,15 @@ static bool parse_axis(const char *text, int *axis)
     return text[0] >= 'x' && text[0] <= 'z' && text[1] == '\0';
 }
 
+/* Parses --flux AXIS=POS. */
+static bool parse_flux(const char *text, MeasureRequest *r)
+{
+    const char *number = text + 2;
+    r->flux_axis = text[0] - 'x';
+    r->flux = text[0] >= 'x' && text[0] <= 'z' && text[1] == '=';
+    return r->flux && read_number(&number, '\0', &r->flux_at);
+}
+
 /* Parses --histogram. */
 static bool parse_histogram(const char *text, MeasureRequest *request)
 {
@@ -109,6 +118,16 @@ static int check_options(const MeasureOptions *o, const MeasureRequest *request)
                               "--cylinder: expected --box, and no --field: cells are boxes");
     if (request->histogram && request->fields.count)
         return cli_fail_usage(o->command, "--histogram: expected no --field beside it");
+    if (request->flux && (request->fields.count || request->histogram || o->cylinder || o->report))
+        return cli_fail_usage(o->command, "--flux: expected no %s beside it",
+                              request->fields.count ? "--field"
+                              : request->histogram  ? "--histogram"
+                              : o->cylinder         ? "--cylinder"
+                                                    : "--report");
+    if (request->flux && isnan(o->every) && isnan(o->from) && isnan(o->until))
+        return cli_fail_usage(o->command,
+                              "--flux: compares several states; expected --every, --from "
+                              "or --until");
     if (o->width == 0.0)
         return cli_fail_usage(o->command, "--width 0: expected a length above 0");
     return CLI_OK;
@@ -127,6 +146,9 @@ static int parse_texts(const MeasureOptions *o, MeasureRequest *r)
         return cli_fail_usage(o->command, "--cylinder %s: expected x, y or z", o->cylinder);
     if (o->tag && !parse_tag(o->tag, &r->tag))
         return cli_fail_usage(o->command, "--tag %s: expected a whole number", o->tag);
+    if (o->flux && !parse_flux(o->flux, r))
+        return cli_fail_usage(o->command, "--flux %s: expected AXIS=POS, such as z=0.5, in m",
+                              o->flux);
     if (o->histogram && !parse_histogram(o->histogram, r))
         return cli_fail_usage(o->command, "--histogram %s: expected force or gap", o->histogram);
     return CLI_OK;

@@ -81,6 +81,7 @@ TalusStatus measure_states_open(MeasureStates *s, const MeasureOptions *options)
 void measure_states_close(MeasureStates *s)
 {
     talus_states_close(s->states);
+    talus_assembly_free(&s->before);
     talus_release(s->chosen);
 }
 
@@ -121,8 +122,11 @@ static TalusStatus check_data(const MeasureStates *s, const MeasureRequest *r, u
     } data[] = {{TALUS_ASSEMBLY_VELOCITY, "velocities, and lean frames have none"},
                 {TALUS_ASSEMBLY_SPIN, "spins, and frames have none"},
                 {TALUS_ASSEMBLY_CONTACTS,
-                 "all contacts, and frames have those with a force above the mean alone"}};
-    for (int d = 0; d < 3; d++) {
+                 "all contacts, and frames have those with a force above the mean alone"},
+                {TALUS_ASSEMBLY_POWER,
+                 "\"dissipation\": true in the scene, time since the state before, and dissipated "
+                 "energies, which frames lack"}};
+    for (size_t d = 0; d < sizeof data / sizeof *data; d++) {
         if (has & data[d].bit)
             continue;
         for (int q = 0; q < r->fields.count; q++) {
@@ -137,11 +141,49 @@ static TalusStatus check_data(const MeasureStates *s, const MeasureRequest *r, u
     return TALUS_OK;
 }
 
+/* Sets s->before to the state before the first one that is chosen, if there is one. */
+static TalusStatus read_earlier(MeasureStates *s, int tag)
+{
+    const TalusSnapshot *snapshot;
+    const TalusFramesHead *head;
+    if (s->chosen[0] == 0)
+        return TALUS_OK;
+    TALUS_TRY(talus_states_read(s->states, s->chosen[0] - 1, &snapshot, &head));
+    return talus_assembly_take(snapshot, head, tag, &s->before);
+}
+
+/* Makes s->before that of this state. */
+static TalusStatus remember(MeasureStates *s, const TalusAssembly *assembly)
+{
+    const size_t bodies = (size_t)assembly->body_count;
+    TalusAssembly *b = &s->before;
+    talus_assembly_free(b);
+    b->time = assembly->time;
+    b->body_count = assembly->body_count;
+    TALUS_TRY(TALUS_ALLOC(b->id, bodies, "dissipated energies"));
+    TALUS_TRY(TALUS_ALLOC(b->dissipated, bodies, "dissipated energies"));
+    memcpy(b->id, assembly->id, bodies * sizeof *b->id);
+    memcpy(b->dissipated, assembly->dissipated, bodies * sizeof *b->dissipated);
+    return TALUS_OK;
+}
+
+/* Sets the powers since the state taken before or, of the first, since the one before it or the start of the run. */
+static TalusStatus find_powers(MeasureStates *s, int tag, int i, TalusAssembly *assembly)
+{
+    if (!assembly->dissipated)
+        return TALUS_OK;
+    if (i == 0)
+        TALUS_TRY(read_earlier(s, tag));
+    TALUS_TRY(talus_assembly_compare(assembly, s->before.id ? &s->before : NULL));
+    return remember(s, assembly);
+}
+
 TalusStatus measure_take_state(MeasureStates *s, const MeasureRequest *request, int i,
                                TalusAssembly *assembly)
 {
     TALUS_TRY(read_state(s, request->tag, i, assembly));
-    const TalusStatus status = check_data(s, request, assembly->data);
+    TalusStatus status = find_powers(s, request->tag, i, assembly);
+    TALUS_THEN(status, check_data(s, request, assembly->data));
     if (status != TALUS_OK)
         talus_assembly_free(assembly);
     return status;

@@ -148,7 +148,8 @@ const CliCommand cli_sweep = {
     .details =
         "FIGURE is a bulk figure of talus measure (repose, coordination, solid), or a column of a\n"
         "table of the run: steps:kinetic, probe:NAME.force_z, flow:NAME.total_mass,\n"
-        "joint:NAME.effort, cell:shear. It is taken at the end; with --from T or FIGURE@T the\n"
+        "joint:NAME.effort, cell:shear; or, of a region or group, a column of a probe of fields of\n"
+        "the scene: field:NAME.coordination. It is taken at the end; with --from T or FIGURE@T the\n"
         "mean from time T on is.\n"
         "Each run is a process in DIR/runs; one that is there already is not computed again. A sweep\n"
         "that was stopped, whatever the way, goes on by the same command, to the same table, byte for\n"

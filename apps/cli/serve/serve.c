@@ -281,6 +281,14 @@ static int answer_ranks(const Exchange *x)
     return fd < 0 ? answer_text(x, 404, "the run was on one rank", "") : answer_file(x, fd, size);
 }
 
+static int answer_fields(const Exchange *x)
+{
+    uint64_t size;
+    int fd = serve_files_open_fields(x->server->files, &size);
+    return fd < 0 ? answer_text(x, 404, "no fields have been measured here", "")
+                  : answer_file(x, fd, size);
+}
+
 /* Answers with a HEAD chunk of the frames file. */
 static int answer_frames_head(const Exchange *x)
 {
@@ -352,6 +360,7 @@ static int answer_request(const Exchange *x)
     case SERVE_STEPS: return answer_json(x, write_steps);
     case SERVE_FRAMES: return answer_frames(x);
     case SERVE_RANKS: return answer_ranks(x);
+    case SERVE_FIELDS: return answer_fields(x);
     case SERVE_FRAMES_HEAD: return answer_frames_head(x);
     case SERVE_CONTROL: return answer_control(x);
     case SERVE_ROUTES: break;

@@ -274,28 +274,43 @@ int serve_files_open_frames(ServeFiles *files, uint64_t *size)
     return fd;
 }
 
-static int open_ranks(ServeFiles *files, uint64_t *size)
+/* The same of a file that belongs to a run; a frames file alone has none. */
+static int open_of_run(ServeFiles *files, const char *name, uint64_t *size)
 {
     *size = 0;
-    return files->location.alone ? -1 : open_sized(files, "ranks.csv", size);
+    return files->location.alone ? -1 : open_sized(files, name, size);
 }
 
-int serve_files_open_ranks(ServeFiles *files, uint64_t *size)
+static int open_locked(ServeFiles *files, const char *name, uint64_t *size)
 {
     pthread_mutex_lock(&files->lock);
-    int fd = open_ranks(files, size);
+    int fd = open_of_run(files, name, size);
     pthread_mutex_unlock(&files->lock);
     return fd;
 }
 
-/* Returns the size of ranks.csv; 0: there is none. */
-static int64_t find_ranks_bytes(ServeFiles *files)
+int serve_files_open_ranks(ServeFiles *files, uint64_t *size)
 {
+    return open_locked(files, "ranks.csv", size);
+}
+
+int serve_files_open_fields(ServeFiles *files, uint64_t *size)
+{
+    return open_locked(files, "fields.csv", size);
+}
+
+/* Returns the size of a file of the run, and sets *changed to the time of its last change, ms since 1970; 0 and 0: there is
+ * none. */
+static int64_t find_bytes(ServeFiles *files, const char *name, int64_t *changed)
+{
+    struct stat about;
     uint64_t size;
-    int fd = open_ranks(files, &size);
+    int fd = open_of_run(files, name, &size);
+    const bool known = fd >= 0 && fstat(fd, &about) == 0;
+    *changed = known ? (int64_t)about.st_mtim.tv_sec * 1000 + about.st_mtim.tv_nsec / 1000000 : 0;
     if (fd >= 0)
         close(fd);
-    return (int64_t)size;
+    return known ? (int64_t)size : 0;
 }
 
 /* Copies a HEAD chunk (shapes and materials). A chunk of version 1, which has no zero byte after its text and lacks the
@@ -335,6 +350,7 @@ TalusStatus serve_files_pack_head(ServeFiles *files, int64_t number, TalusPacker
 TalusStatus serve_files_write_status(ServeFiles *files, JsonOut *json)
 {
     DirView view;
+    int64_t changed;
     pthread_mutex_lock(&files->lock);
     refresh_all(files, &view);
     json_open_object(json, NULL);
@@ -350,7 +366,9 @@ TalusStatus serve_files_write_status(ServeFiles *files, JsonOut *json)
     json_write_text(json, "message", report_error ? view.frames_error : view.run.message);
     json_write_int(json, "frames", count_frames(files));
     json_write_int(json, "bytes", (int64_t)find_valid_bytes(files));
-    json_write_int(json, "ranks", find_ranks_bytes(files));
+    json_write_int(json, "ranks", find_bytes(files, "ranks.csv", &changed));
+    json_write_int(json, "fields", find_bytes(files, "fields.csv", &changed));
+    json_write_int(json, "fields_changed", changed);
     json_write_bool(json, "complete", files->frames && files->frames->complete);
     json_write_bool(json, "control", view.run.alive);
     json_write_int(json, "identity", files->identity);

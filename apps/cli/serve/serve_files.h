@@ -1,7 +1,7 @@
 /* cli/serve/serve_files.h - the server's view of a run's directory, kept up to date during the run.
  *
  * Reads only regular files, by name relative to the directory's descriptor, never through a link: the frames file,
- * steps.csv, ranks.csv, run.json, run.lock. Writes only `control`. Nothing else on the disk can be reached through this
+ * steps.csv, ranks.csv, fields.csv, run.json, run.lock. Writes only `control`. Nothing else on the disk can be reached through this
  * interface.
  * All calls but open and close may come from any thread. */
 #ifndef TALUS_CLI_SERVE_FILES_H
@@ -45,6 +45,9 @@ int serve_files_open_frames(ServeFiles *files, uint64_t *size);
 
 /* The same for ranks.csv, which runs on several ranks have. */
 int serve_files_open_ranks(ServeFiles *files, uint64_t *size);
+
+/* The same for fields.csv, a table of fields that `talus measure` has put there. */
+int serve_files_open_fields(ServeFiles *files, uint64_t *size);
 
 /* Appends HEAD chunk `number` (shapes and materials) of the frames file to `chunk`; a chunk of version 1 is converted
  * to the present version, with the triangles by which shapes are drawn. */

@@ -22,6 +22,7 @@ static const struct {
     [SERVE_STEPS] = {"/api/steps", false},
     [SERVE_FRAMES] = {"/data/frames.talus", false},
     [SERVE_RANKS] = {"/data/ranks.csv", false},
+    [SERVE_FIELDS] = {"/data/fields.csv", false},
     [SERVE_FRAMES_HEAD] = {"/data/head", false},
     [SERVE_CONTROL] = {"/api/control", true},
 };

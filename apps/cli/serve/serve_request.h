@@ -37,6 +37,7 @@ typedef enum ServeRoute {
     SERVE_STEPS,       /* GET /api/steps?from=N&stride=N */
     SERVE_FRAMES,      /* GET /data/frames.talus */
     SERVE_RANKS,       /* GET /data/ranks.csv */
+    SERVE_FIELDS,      /* GET /data/fields.csv */
     SERVE_FRAMES_HEAD, /* GET /data/head?from=N */
     SERVE_CONTROL,     /* POST /api/control */
     SERVE_ROUTES

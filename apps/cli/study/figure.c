@@ -5,6 +5,7 @@
 #include "base/status.h"
 #include "io/file/file.h"
 #include "io/formats/bulk_table.h"
+#include "io/formats/field_table.h"
 #include "io/scene/scene_copies.h"
 #include "io/scene/scene_digest.h"
 
@@ -23,7 +24,9 @@ static const struct {
     [STUDY_PROBES] = {"probe:", "probes.csv", {"time", "step", "probe"}, "probe"},
     [STUDY_FLOWS] = {"flow:", "flows.csv", {"time", "step", "flow", "kind"}, "plane or sink"},
     [STUDY_JOINTS] = {"joint:", "joints.csv", {"time", "step", "joint"}, "joint"},
-    [STUDY_CELL] = {"cell:", "cell.csv", {"time", "step"}, NULL}};
+    [STUDY_CELL] = {"cell:", "cell.csv", {"time", "step"}, NULL},
+    /* a table for each probe of fields */
+    [STUDY_FIELDS] = {"field:", NULL, {"time", "x", "y", "z"}, "probe of fields"}};
 
 enum { COLUMNS_MAX = 64, NAMES_SHOWN = 64 };
 
@@ -50,17 +53,31 @@ static bool is_figure(StudyTable table, const char *column)
     return !is_measured_time(column);
 }
 
-/* Sets the columns of a table, without those that are no figures. */
-static void list_columns(StudyTable table, Columns *out)
+/* Appends the header of the table of a probe of fields. */
+static void write_header(const TalusFieldProbe *probe, TalusText *text)
 {
-    TalusText bulk = {0};
+    TalusFieldTable fields = {.count = 0};
+    for (int q = 0; q < probe->quantity_count; q++)
+        (void)talus_field_table_add(&fields, probe->quantity[q]);
+    if (fields.count)
+        talus_field_table_header(text, &fields);
+    else
+        talus_bulk_table_header(text);
+}
+
+/* Sets the columns of a table, of a probe of fields that of `probe`, without those that are no figures. */
+static void list_columns(StudyTable table, const TalusFieldProbe *probe, Columns *out)
+{
+    TalusText text = {0};
     out->count = 0;
     if (table == STUDY_BULK)
-        talus_bulk_table_header(&bulk);
-    snprintf(out->text, sizeof out->text, "%s",
-             table == STUDY_BULK ? (const char *)cli_check_memory(bulk.bytes)
-                                 : talus_output_columns(tables[table].file));
-    talus_release(bulk.bytes);
+        talus_bulk_table_header(&text);
+    else if (table == STUDY_FIELDS)
+        write_header(probe, &text);
+    else
+        talus_text_print(&text, "%s", talus_output_columns(tables[table].file));
+    snprintf(out->text, sizeof out->text, "%s", (const char *)cli_check_memory(text.bytes));
+    talus_release(text.bytes);
     char *rest;
     for (char *name = strtok_r(out->text, ",\n", &rest); name && out->count < COLUMNS_MAX;
          name = strtok_r(NULL, ",\n", &rest))
@@ -91,10 +108,11 @@ static int fail_unknown(const CliCommand *command, const char *text, const char 
                           known, more);
 }
 
-static int check_column(const CliCommand *command, const StudyFigure *figure)
+static int check_column(const CliCommand *command, const StudyFigure *figure,
+                        const TalusFieldProbe *probe)
 {
     Columns columns;
-    list_columns(figure->table, &columns);
+    list_columns(figure->table, probe, &columns);
     for (int i = 0; i < columns.count; i++)
         if (strcmp(columns.name[i], figure->column) == 0)
             return CLI_OK;
@@ -163,6 +181,41 @@ static int check_row(const CliCommand *command, const StudyFigure *figure, const
     return code;
 }
 
+/* Fails for a name that no probe of fields has. */
+static int fail_no_field_probe(const CliCommand *command, const StudyFigure *figure,
+                               const TalusScene *scene)
+{
+    const int count = talus_scene_field_probe_count(scene);
+    const char **name = cli_check_memory(malloc(((size_t)count + 1) * sizeof *name));
+    for (int i = 0; i < count; i++)
+        name[i] = talus_scene_field_probe(scene, i).name;
+    const int code = fail_unknown(command, figure->text, tables[STUDY_FIELDS].named, figure->row,
+                                  name, count, "");
+    free(name);
+    return code;
+}
+
+/* Sets *probe to the probe of fields that the figure names; fails if there is none, or it has several cells, whose rows would be
+ * of one time. */
+static int find_field_probe(const CliCommand *command, StudyFigure *figure, const TalusScene *scene,
+                            TalusFieldProbe *probe)
+{
+    for (int i = 0; i < talus_scene_field_probe_count(scene); i++) {
+        *probe = talus_scene_field_probe(scene, i);
+        if (strcmp(probe->name, figure->row) != 0)
+            continue;
+        const int *cells = probe->grid.cells;
+        if (cells[0] * cells[1] * cells[2] > 1)
+            return cli_fail_usage(command,
+                                  "--measure %s: this probe has %d x %d x %d cells; expected bulk "
+                                  "figures, or a grid of one cell",
+                                  figure->text, cells[0], cells[1], cells[2]);
+        figure->every = probe->every;
+        return CLI_OK;
+    }
+    return fail_no_field_probe(command, figure, scene);
+}
+
 /* ---- parsing ---- */
 
 /* Copies `length` characters; false if they do not fit. */
@@ -212,13 +265,16 @@ int study_figure_parse(const CliCommand *command, const char *text, double from,
     if (!split(text, end, out))
         return cli_fail_usage(command,
                               "--measure %s: expected NAME, steps:NAME, cell:NAME, "
-                              "probe:PROBE.NAME, flow:FLOW.NAME or joint:JOINT.NAME, such as "
-                              "repose or probe:floor.force_z",
+                              "probe:PROBE.NAME, flow:FLOW.NAME, joint:JOINT.NAME or "
+                              "field:PROBE.NAME, such as repose or probe:floor.force_z",
                               text);
     if (out->table == STUDY_CELL && !talus_scene_has_cell(scene))
         return cli_fail_usage(command, "--measure %s: this scene has no cell that deforms", text);
-    int code = tables[out->table].named ? check_row(command, out, scene) : CLI_OK;
-    return code == CLI_OK ? check_column(command, out) : code;
+    TalusFieldProbe probe = {.name = NULL};
+    int code = out->table == STUDY_FIELDS ? find_field_probe(command, out, scene, &probe)
+               : tables[out->table].named ? check_row(command, out, scene)
+                                          : CLI_OK;
+    return code == CLI_OK ? check_column(command, out, &probe) : code;
 }
 
 /* ---- reading ---- */
@@ -303,10 +359,14 @@ TalusStatus study_figure_read(const StudyFigure *figure, const char *dir, double
 {
     char *path, *text = NULL;
     size_t size;
-    TALUS_TRY(talus_path_format(&path, "%s/%s", dir, tables[figure->table].file));
+    if (figure->table == STUDY_FIELDS)
+        TALUS_TRY(talus_path_format(&path, "%s/fields-%s.csv", dir, figure->row));
+    else
+        TALUS_TRY(talus_path_format(&path, "%s/%s", dir, tables[figure->table].file));
     TalusStatus status = talus_read_file(path, SIZE_MAX, &text, &size);
     char *rest = text;
-    Place place = {.row = tables[figure->table].named ? figure->row : NULL};
+    const bool named = tables[figure->table].named && figure->table != STUDY_FIELDS;
+    Place place = {.row = named ? figure->row : NULL};
     TALUS_THEN(status, find_column(figure, path, strsep(&rest, "\n"), &place.column));
     if (status == TALUS_OK && reduce_rows(figure, &place, rest, value) == 0)
         status = talus_fail_file(path, TALUS_ERR_FORMAT, "has no row%s%s", place.row ? " of " : "",

@@ -11,6 +11,7 @@ typedef enum StudyTable {
     STUDY_FLOWS,
     STUDY_JOINTS,
     STUDY_CELL,
+    STUDY_FIELDS,
     STUDY_TABLES
 } StudyTable;
 
@@ -22,11 +23,13 @@ typedef struct StudyFigure {
     StudyTable table;
     char column[STUDY_NAME];
     char row[STUDY_NAME]; /* name of the probe, flow or joint */
-    double from;          /* the mean of the rows from this time on, s; NAN: the last row */
+    double
+        every; /* s: between the rows of a probe of fields; 0: each step, and of all other tables */
+    double from; /* the mean of the rows from this time on, s; NAN: the last row */
 } StudyFigure;
 
-/* Parses "COLUMN" (a bulk figure), "steps:COLUMN", "cell:COLUMN", "probe:NAME.COLUMN", "flow:NAME.COLUMN" or
- * "joint:NAME.COLUMN", each perhaps with "@T", the
+/* Parses "COLUMN" (a bulk figure), "steps:COLUMN", "cell:COLUMN", "probe:NAME.COLUMN", "flow:NAME.COLUMN",
+ * "joint:NAME.COLUMN" or "field:NAME.COLUMN", each perhaps with "@T", the
  * time from which on the mean is taken; without it, `from`. Checks names of columns, and of probes, flows and joints by the scene.
  * Returns the exit code, after a message of `command` if the figure is not known. */
 int study_figure_parse(const CliCommand *command, const char *text, double from,

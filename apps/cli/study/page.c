@@ -1,7 +1,8 @@
 /* cli/study/page.c - the table of a study's points, and the page with a plot of each figure.
  *
  * A plot has the first key with numbers as its x axis and a curve for each combination of values of the others; bars are the
- * intervals of the means. Keys that have texts alone are numbered. */
+ * intervals of the means. Keys that have texts alone are numbered. Of a grid of two keys or more there is a map of each
+ * figure, too, with a picture for each combination of values of the keys beyond two. */
 #include "results.h"
 
 #include "lab/lab.h"
@@ -154,15 +155,13 @@ static int add_curves(const Study *study, int f, int along, LabFigure *figure)
     return curves;
 }
 
-/* Writes the label of the x axis: the key, with the values of a key that has texts. */
-static void label_axis(const StudyAxis *axis, LabFigure *figure)
+/* Writes the label of an axis: the key and, if values stand on it by their numbers, these. */
+static void label_axis(const StudyAxis *axis, bool numbered, char label[LAB_TEXT])
 {
-    size_t used = (size_t)snprintf(figure->x, sizeof figure->x, "%.100s", axis->key);
-    if (is_numeric(axis))
-        return;
-    for (int i = 0; i < axis->count && used < sizeof figure->x; i++)
-        used += (size_t)snprintf(figure->x + used, sizeof figure->x - used, "%s %d: %s",
-                                 i ? "," : ";", i + 1, axis->value[i]);
+    size_t used = (size_t)snprintf(label, LAB_TEXT, "%.100s", axis->key);
+    for (int i = 0; i < axis->count && used < LAB_TEXT && numbered; i++)
+        used += (size_t)snprintf(label + used, LAB_TEXT - used, "%s %d: %s", i ? "," : ";", i + 1,
+                                 axis->value[i]);
 }
 
 static void note_figure(const Study *study, int curves, LabFigure *figure)
@@ -188,11 +187,115 @@ static void add_figures(const Study *study, LabSet *set)
         char title[LAB_TEXT];
         snprintf(title, sizeof title, "%.100s against %.100s", study->figure[f].text, axis->key);
         LabFigure *figure = lab_set_add_figure(set, title, "", study->figure[f].text);
-        label_axis(axis, figure);
+        label_axis(axis, !is_numeric(axis), figure->x);
         figure->x_log = axis->log;
         figure->points = !is_numeric(axis);
         note_figure(study, add_curves(study, f, along, figure), figure);
     }
+}
+
+/* ---- maps ---- */
+
+enum { FRAMES = 24 }; /* most pictures of a map */
+
+/* True if the values are numbers, evenly spaced and ascending. */
+static bool is_even(const StudyAxis *axis)
+{
+    const double step = (axis->real[axis->count - 1] - axis->real[0]) / (axis->count - 1);
+    for (int i = 0; i < axis->count; i++)
+        if (!(step > 0.0 && fabs(axis->real[i] - (axis->real[0] + i * step)) <= 1e-6 * step))
+            return false;
+    return true;
+}
+
+/* Sets label and ends of an axis of a map: cells are around their values or, where these are not evenly spaced, numbered. */
+static void set_map_axis(const StudyAxis *axis, char label[LAB_TEXT], double range[2])
+{
+    const bool even = is_even(axis);
+    const double first = even ? axis->real[0] : 1.0,
+                 last = even ? axis->real[axis->count - 1] : axis->count;
+    const double half = 0.5 * (last - first) / (axis->count - 1);
+    label_axis(axis, !even, label);
+    range[0] = first - half;
+    range[1] = last + half;
+}
+
+/* The keys of a map: along x, along y; all others are the same in a picture. */
+typedef struct MapAxes {
+    int x, y;
+} MapAxes;
+
+/* Returns the second axis of a map, the first one beside `along` with several values; -1: there is none. */
+static int choose_second(const Study *study, int along)
+{
+    for (int a = 0; a < study->grid.axes; a++)
+        if (a != along && study->grid.axis[a].count > 1)
+            return a;
+    return -1;
+}
+
+/* Returns the number of the picture of a point: of its values of the other keys. */
+static int find_frame(const Study *study, MapAxes axes, int point)
+{
+    const StudyGrid *grid = &study->grid;
+    int frame = 0;
+    for (int a = 0; a < grid->axes; a++)
+        if (a != axes.x && a != axes.y)
+            frame = frame * grid->axis[a].count + study_grid_index(grid, point, a);
+    return frame;
+}
+
+/* Names a picture by a point's values of the other keys. */
+static void name_frame(const Study *study, MapAxes axes, int point, char name[LAB_TEXT])
+{
+    size_t used = 0;
+    for (int a = 0; a < study->grid.axes && used < LAB_TEXT; a++)
+        if (a != axes.x && a != axes.y)
+            used += (size_t)snprintf(name + used, LAB_TEXT - used, "%s%s=%s", used ? ", " : "",
+                                     study->grid.axis[a].key, study_value(study, point, a));
+}
+
+static void fill_map(const Study *study, int f, MapAxes axes, LabMap *map)
+{
+    for (int p = 0; p < study->points; p++) {
+        const int frame = find_frame(study, axes, p), i = study_grid_index(&study->grid, p, axes.x),
+                  j = study_grid_index(&study->grid, p, axes.y);
+        if (frame >= map->frames)
+            continue;
+        const size_t row = (size_t)frame * (size_t)map->rows + (size_t)j;
+        map->values[row * (size_t)map->columns + (size_t)i] = study_sample(study, p, f).mean;
+        name_frame(study, axes, p, map->name[frame]);
+    }
+}
+
+static void add_map(const Study *study, int f, MapAxes axes, LabSet *set)
+{
+    const StudyAxis *x = &study->grid.axis[axes.x], *y = &study->grid.axis[axes.y];
+    const int pictures = study->points / (x->count * y->count);
+    LabMap *map = lab_set_add_map(set, study->figure[f].text, x->count, y->count,
+                                  pictures < FRAMES ? pictures : FRAMES);
+    snprintf(map->value, sizeof map->value, "%s", study->figure[f].text);
+    set_map_axis(x, map->x, map->x_range);
+    set_map_axis(y, map->y, map->y_range);
+    fill_map(study, f, axes, map);
+    if (study->seeds > 1)
+        snprintf(map->note, sizeof map->note, "Means over %d seeds.", study->seeds);
+    if (pictures > FRAMES)
+        snprintf(map->note + strlen(map->note), sizeof map->note - strlen(map->note),
+                 " Of %d pictures the first %d are there.", pictures, FRAMES);
+}
+
+/* Adds a map of each figure, where two keys vary. */
+static void add_maps(const Study *study, LabSet *set)
+{
+    if (study->grid.axes < 2 || study->grid.paired)
+        return;
+    const int along = choose_axis(study);
+    const MapAxes axes = {along, choose_second(study, along)};
+    if (study->grid.axis[along].count < 2 || axes.y < 0)
+        return;
+    for (int f = 0; f < study->figures; f++)
+        add_map(study, f, axes, set);
 }
 
 /* ---- the page ---- */
@@ -217,6 +320,7 @@ TalusStatus study_write_page(const Study *study)
     LabSet set = {.title = title, .kind = "sweep", .dir = study->dir};
     add_notes(study, &set);
     add_figures(study, &set);
+    add_maps(study, &set);
     add_means(study, &set);
     add_failures(study, &set);
     set.complete = true;

@@ -197,6 +197,13 @@ static int make_figures(Study *study, const TalusScene *scene)
     return code;
 }
 
+/* True if times that are `every` apart hit the end. */
+static bool hits_end(double every, double until)
+{
+    const double count = until / every;
+    return fabs(count - round(count)) <= 1e-6 * fmax(count, 1.0);
+}
+
 /* True if the assignment gives the scene's key `seed`, and no parameter of that name. */
 static bool assigns_seed(const TalusScene *scene, const char *assignment)
 {
@@ -240,12 +247,16 @@ static int check_times(const Study *study, double until, const TalusScene *scene
                 "--measure %s from t = %g s: the last of the frames every %g s is "
                 "at t = %g s",
                 figure->text, figure->from, every, floor(frames * (1.0 + 1e-9)) * every);
-        if (isnan(figure->from) && figure->table == STUDY_BULK &&
-            fabs(frames - round(frames)) > 1e-6 * fmax(frames, 1.0))
+        if (isnan(figure->from) && figure->table == STUDY_BULK && !hits_end(every, until))
             return cli_fail_usage(o->command,
                                   "--measure %s at the end: frames every %g s have none at t = %g "
                                   "s; --every %g has",
                                   figure->text, every, until, until / ceil(frames));
+        if (isnan(figure->from) && figure->every > 0.0 && !hits_end(figure->every, until))
+            return cli_fail_usage(o->command,
+                                  "--measure %s at the end: the probe has a row every %g s, none "
+                                  "at t = %g s",
+                                  figure->text, figure->every, until);
     }
     return CLI_OK;
 }

@@ -1,6 +1,7 @@
 // What the parts of the viewer share: frames as they are shown, where they come from, and how they are seen.
 // docs/reference/frames.md describes the file.
 
+import type { FieldsTable } from "./data/fields";
 import type { OwnersTable } from "./data/owners";
 import type { StepsTable } from "./data/steps";
 
@@ -85,6 +86,7 @@ export interface Source {
   readonly frames: readonly FrameInfo[]; // grows while a run goes on
   readonly steps: StepsTable;            // grows as well
   readonly owners: OwnersTable;          // of a served run on several ranks; else nothing is known
+  readonly fields: FieldsTable;          // of a served run beside which fields were measured
   readonly status: Status;
   load(index: number): Promise<Frame>;   // decodes from the nearest key frame; recent frames are kept
   glance(index: number): Promise<Frame>; // the same in passing: nothing is kept or read ahead for it
@@ -101,6 +103,9 @@ export type Axis = "x" | "y" | "z";
 export type ViewName = "home" | "front" | "side" | "top";
 
 export interface Scale { low: number; high: number; log: boolean } // of a colour scale; categories have none
+
+// A slice of a field of fields.csv; `at` from 0 to 1 across its grid.
+export interface Slice { field: string; axis: Axis; at: number }
 
 // `at` from 0 to 1 across the scene's bounds; not flipped, the side towards the viewer at "home" is cut away.
 export interface Clip { axis: Axis; at: number; flip: boolean }

@@ -453,6 +453,7 @@ TalusStatus cpu_build(TalusEngine *engine, const TalusBuildOptions *options, Tal
     TALUS_TRY(TALUS_GROW(e->overlaps, (size_t)e->groups.count, 0, "overlaps"));
     if (options->compliance > 0.0)
         TALUS_TRY(TALUS_GROW(e->overlap_rate, (size_t)e->contacts->count, 0, "elastic loads"));
+    TALUS_TRY(cpu_reserve_dissipation(e));
     TALUS_TRY(talus_problem_resize(e->problem, &sizes));
     BuildContext c = build_context(e);
     c.op->numbers = (TalusBodyNumbers){e->bodies.id, NULL};

@@ -7,8 +7,8 @@
 
 static void clear_snapshot(CpuSnapshot *s)
 {
-    TALUS_RELEASE(s->position, s->velocity, s->spin, s->orientation, s->list.contact, s->list.arms,
-                  s->list.impulse);
+    TALUS_RELEASE(s->position, s->velocity, s->spin, s->orientation, s->dissipated, s->list.contact,
+                  s->list.arms, s->list.impulse);
 }
 
 void cpu_destroy(TalusEngine *engine)
@@ -21,7 +21,7 @@ void cpu_destroy(TalusEngine *engine)
     clear_snapshot(&e->snapshot);
     TALUS_RELEASE(e->free_velocity, e->solved_velocity, e->relative_velocity, e->solved_spin,
                   e->changed, e->groups.start, e->body_groups.start, e->partial, e->overlaps,
-                  e->overlap_rate, e->probe_sums, e);
+                  e->overlap_rate, e->mean_motion, e->loss, e->probe_sums, e);
 }
 
 TalusStatus cpu_create(const TalusEngineSetup *setup, TalusEngine **out)
@@ -189,6 +189,10 @@ TalusStatus cpu_snapshot_states(TalusEngine *engine)
     copy_elements(e, s->velocity, b->velocity, own, sizeof *b->velocity);
     copy_elements(e, s->spin, b->spin, own, sizeof *b->spin);
     copy_elements(e, s->orientation, b->orientation, own, sizeof *b->orientation);
+    if (!b->dissipated)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_GROW(s->dissipated, slots, 0, "snapshot of states"));
+    copy_elements(e, s->dissipated, b->dissipated, own, sizeof *b->dissipated);
     return TALUS_OK;
 }
 
@@ -205,13 +209,15 @@ TalusStatus cpu_rollback(TalusEngine *engine, bool states)
         copy_elements(e, b->velocity, s->velocity, own, sizeof *b->velocity);
         copy_elements(e, b->spin, s->spin, own, sizeof *b->spin);
         copy_elements(e, b->orientation, s->orientation, own, sizeof *b->orientation);
+        if (b->dissipated)
+            copy_elements(e, b->dissipated, s->dissipated, own, sizeof *b->dissipated);
     }
     return cpu_put_contacts(engine, &s->list);
 }
 
 const TalusEngineOps cpu_engine_ops = {
     .capabilities = TALUS_ENGINE_SHARED | TALUS_ENGINE_PERIODS | TALUS_ENGINE_SLEEP |
-                    TALUS_ENGINE_CELL | TALUS_ENGINE_IMPACTS,
+                    TALUS_ENGINE_CELL | TALUS_ENGINE_IMPACTS | TALUS_ENGINE_DISSIPATION,
 #define OPERATION(result, name, arguments) .name = cpu_##name,
 #define OWN_ONLY(result, name, arguments)
 #include "engine/operations.h"

@@ -5,6 +5,7 @@
  *     build.c       the contact problem of a step, or of a part of a halved step
  *     integrate.c   integration: from solved velocities to the state at the end
  *     impact.c      impacts that propagate, before the problem is built
+ *     dissipation.c what contacts dissipate, body by body
  *     ledger.c      works of contacts, forces and driven bodies; storage of impulses in the contact list
  *     cell.c        a periodic cell that deforms: slips of contacts, stress, work; bodies that cross its sides
  *     probe.c       sums of probes
@@ -33,6 +34,7 @@ enum { CPU_GRAIN = BODY_GRAIN, CPU_PARTIALS = 10 };
 typedef struct CpuSnapshot {
     TalusVec3 *position, *velocity, *spin;
     TalusQuat *orientation;
+    double *dissipated;
     TalusContactList list;
 } CpuSnapshot;
 
@@ -75,6 +77,10 @@ typedef struct CpuEngine {
     /* [contacts], filled if build_options.compliance > 0: TalusHardening.overlap_rate; -1: the contact has no relative
      * compliance */
     double *overlap_rate;
+    /* with TalusBodyArrays.dissipated: mean of the velocities before and after the step, as records [bodies]; what each
+     * contact dissipates, J */
+    double (*mean_motion)[8];
+    double *loss;
     TalusGroups groups;              /* of the contacts of the last build */
     TalusGroups body_groups;         /* of the bodies of the last detection, in the order of ids */
     double (*partial)[CPU_PARTIALS]; /* sums of each chunk, or group, of a loop */
@@ -248,6 +254,14 @@ double cpu_largest_overlap_ratio(CpuEngine *e);
 /* On several ranks, when the contacts of the problem are filled: gives it the halo, whose velocities products exchange,
  * and the numbers that concern all ranks. */
 TalusStatus cpu_link_problem(CpuEngine *e);
+
+/* ---- dissipation.c ---- */
+/* Reserves memory for the sums of the problem that is being built. */
+TalusStatus cpu_reserve_dissipation(CpuEngine *e);
+/* Fills mean_motion; the problem's records must hold the mean of free and solved velocities, bodies their old ones. */
+void cpu_average_motion(CpuEngine *e);
+/* Adds the losses of contacts to TalusBodyArrays.dissipated. */
+void cpu_add_losses(CpuEngine *e);
 
 /* ---- ledger.c ---- */
 /* Adds the works of contacts and their elastic energies to the ledger, stores the solved impulses in the contact list

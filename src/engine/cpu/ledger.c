@@ -24,12 +24,17 @@ typedef struct LedgerContext {
     CpuEngine *engine;
     const TalusOperator *op;
     const double *gamma;
+    TalusOperator mean; /* `op` with engine->mean_motion in place of the bodies' records */
 } LedgerContext;
 
 /* Returns the context of a loop over the contacts of the solved problem. */
 static LedgerContext ledger_context(CpuEngine *e)
 {
-    LedgerContext c = {e, talus_problem_operator(e->problem), talus_problem_gamma(e->problem)};
+    LedgerContext c = {.engine = e,
+                       .op = talus_problem_operator(e->problem),
+                       .gamma = talus_problem_gamma(e->problem)};
+    c.mean = *c.op;
+    c.mean.body = e->mean_motion;
     return c;
 }
 
@@ -132,6 +137,18 @@ static void add_image_work(const LedgerContext *c, int64_t i, double pull, doubl
     sum[TALUS_WORK_COHESION] -= pull * u[0];
 }
 
+/* Returns what contact i dissipates in the step, J (dissipation.c); the list must have the impulses of the last build. */
+static double find_loss(const LedgerContext *c, int64_t i, double pull)
+{
+    double sum[TALUS_WORK_SUMS] = {0.0};
+    (void)add_elastic_energy(c, i, sum);
+    (void)talus_add_block_work(&c->mean, c->gamma, i, 0.0, pull, sum);
+    if (c->engine->cell_moves)
+        add_image_work(c, i, pull, sum);
+    return sum[TALUS_WORK_ELASTIC_START] - sum[TALUS_WORK_ELASTIC_END] - sum[TALUS_WORK_NORMAL] -
+           sum[TALUS_WORK_TANGENTIAL];
+}
+
 /* Adds works, elastic energies and overlaps of a group of contacts to the partials and the group's histogram, and
  * stores the impulses in the list. */
 static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t chunk)
@@ -145,6 +162,8 @@ static void finish_contacts(void *context, int64_t begin, int64_t end, int64_t c
         double recovery = add_elastic_energy(c, i, sum);
         count_overlap(c, i, count, sum);
         double pull = attractive_impulse(c, i);
+        if (c->engine->bodies.dissipated)
+            c->engine->loss[i] = find_loss(c, i, pull);
         list->impulse[i] = talus_add_block_work(c->op, c->gamma, i, recovery, pull, sum);
         if (c->engine->cell_moves)
             add_image_work(c, i, pull, sum);
@@ -175,7 +194,11 @@ TalusStatus cpu_finish_contacts(CpuEngine *e, TalusEngineLedger *ledger)
 {
     LedgerContext c = ledger_context(e);
     double sum[OVERLAP_MAX];
+    if (e->bodies.dissipated)
+        cpu_average_motion(e);
     cpu_sum_contacts(e, finish_contacts, &c, OVERLAP_MAX, sum);
+    if (e->bodies.dissipated)
+        cpu_add_losses(e);
     ledger->friction += sum[TALUS_WORK_TANGENTIAL];
     ledger->stabilisation += sum[TALUS_WORK_STABILISATION];
     ledger->elastic_start = sum[TALUS_WORK_ELASTIC_START];

@@ -56,7 +56,9 @@ static const Column columns[] = {BULK(mass, "kg"),
                                  COLUMN("fraction", "", mixing.fraction),
                                  COLUMN("lacey", "", mixing.lacey),
                                  COLUMN("segregation", "", mixing.segregation),
-                                 COLUMN("solid", "", solid)};
+                                 COLUMN("solid", "", solid),
+                                 BULK(dissipated, "J"),
+                                 BULK(dissipation, "W")};
 
 enum { COLUMNS = sizeof columns / sizeof *columns };
 

@@ -73,8 +73,8 @@ static TalusStatus open_table(Table *table, const char *dir, const char *name)
     return TALUS_OK;
 }
 
-/* Sets *column to that of a name; fails if the table has none. */
-static TalusStatus find_column(const Table *table, const char *name, int *column)
+/* Sets *column to that of a name; false if the table has none. */
+static bool has_column(const Table *table, const char *name, int *column)
 {
     const size_t length = strlen(name);
     const char *at = table->header, *end = at + table->header_length;
@@ -82,16 +82,18 @@ static TalusStatus find_column(const Table *table, const char *name, int *column
         const char *comma = memchr(at, ',', (size_t)(end - at));
         const size_t here = (size_t)((comma ? comma : end) - at);
         if (here == length && memcmp(at, name, length) == 0)
-            return TALUS_OK;
+            return true;
         at += here + 1;
     }
-    return talus_fail_line(table->path, 1, TALUS_ERR_FORMAT, "expected a column '%s'", name);
+    return false;
 }
 
 static TalusStatus find_columns(const Table *table, const char *const *name, int count, int *column)
 {
     for (int i = 0; i < count; i++)
-        TALUS_TRY(find_column(table, name[i], &column[i]));
+        if (!has_column(table, name[i], &column[i]))
+            return talus_fail_line(table->path, 1, TALUS_ERR_FORMAT, "expected a column '%s'",
+                                   name[i]);
     return TALUS_OK;
 }
 
@@ -210,7 +212,8 @@ static const char *const body_column[] = {"body_id",
                                           "material_id",
                                           "shape_id",
                                           "tag",
-                                          "fixed"};
+                                          "fixed",
+                                          "dissipated"};
 enum {
     ID,
     POSITION,
@@ -223,6 +226,7 @@ enum {
     SHAPE,
     TAG,
     FIXED,
+    DISSIPATED, /* only of a world that sums it */
     BODY_COLUMNS
 };
 
@@ -234,6 +238,7 @@ static void store_body(TalusSnapshot *s, int i, const double *value)
                                 .spin = vector_at(value + SPIN),
                                 .orientation = {q[0], q[1], q[2], q[3]},
                                 .mass = value[MASS],
+                                .dissipated = value[DISSIPATED],
                                 .radius = value[RADIUS],
                                 .shape = integer_from(value[SHAPE]),
                                 .material = integer_from(value[MATERIAL]),
@@ -254,15 +259,19 @@ static TalusStatus open_frame(Table *table, const TalusCsvFrames *f, const char 
 
 static TalusStatus read_bodies(Table *table, const TalusCsvFrames *f, int index, TalusSnapshot *s)
 {
-    const unsigned fields = TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_MASS |
-                            TALUS_SNAPSHOT_CONTACTS;
-    int column[BODY_COLUMNS];
+    unsigned fields = TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_SPIN | TALUS_SNAPSHOT_MASS |
+                      TALUS_SNAPSHOT_CONTACTS;
+    int column[BODY_COLUMNS], columns = DISSIPATED;
     double value[BODY_COLUMNS] = {0};
     TALUS_TRY(open_frame(table, f, "bodies", index));
-    TALUS_TRY(find_columns(table, body_column, BODY_COLUMNS, column));
+    TALUS_TRY(find_columns(table, body_column, DISSIPATED, column));
+    if (has_column(table, body_column[DISSIPATED], &column[DISSIPATED])) {
+        fields |= TALUS_SNAPSHOT_DISSIPATED;
+        columns = BODY_COLUMNS;
+    }
     TALUS_TRY(talus_snapshot_resize(s, fields, table->rows, 0));
     for (int i = 0; i < s->body_count; i++) {
-        TALUS_TRY(read_row(table, column, BODY_COLUMNS, value));
+        TALUS_TRY(read_row(table, column, columns, value));
         store_body(s, i, value);
     }
     return TALUS_OK;

@@ -32,6 +32,7 @@ static const TalusField of_bodies[] = {
     BODY("angular_velocity", F32, VEC3, spin),
     BODY("orientation", F32, QUAT, orientation),
     LASTING("mass", F32, REAL, mass),
+    BODY("dissipated", F32, REAL, dissipated),
     BODY("contact_force", F32, REAL, force),
     BODY("contact_count", I32, INT, touching),
     LASTING("material_id", I32, INT, material),

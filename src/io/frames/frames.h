@@ -115,7 +115,7 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
  * in the frame, CHAIN_B the row of the second minus that of the first, CHAIN_POINT the contact point minus the position
  * of the first body, in grid steps, only for chains whose second body is fixed. CHAIN_END has the contact point minus the
  * position of the smaller body, only for chains between moving bodies of very different size (talus_chain_large_end). SPEED is in lean frames only; VELOCITY,
- * TOUCHING (number of loaded contacts of a body, at most 255) and chains are in full frames only. SPIN to LENGTH are in EXAC
+ * TOUCHING (number of loaded contacts of a body, at most 255) and chains are in full frames only. SPIN to DISSIPATED are in EXAC
  * chunks only, which have doubles under the names of the others, too. */
 #define TALUS_ARRAY_TABLE(ROW)              \
     ROW(INDEX, "index")                     \
@@ -151,7 +151,8 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
     ROW(CONTACT_NORMAL, "contact_normal")   \
     ROW(CONTACT_IMPULSE, "contact_impulse") \
     ROW(CONTACT_GAP, "contact_gap")         \
-    ROW(LENGTH, "length")
+    ROW(LENGTH, "length")                   \
+    ROW(DISSIPATED, "dissipated")
 #define TALUS_ARRAY_ENUM(number, name) TALUS_ARRAY_##number,
 enum { TALUS_ARRAY_NONE, TALUS_ARRAY_TABLE(TALUS_ARRAY_ENUM) TALUS_ARRAYS };
 
@@ -470,7 +471,7 @@ void talus_frame_encoder_commit(TalusFrameEncoder *encoder);
 
 /* ---- exact frames: frames_exact.c ---- */
 
-/* What a snapshot must have for an exact frame: all but chains. */
+/* What exact frames have: all but chains. Dissipated energies are there if the world sums them. */
 enum { TALUS_EXACT_FIELDS = TALUS_SNAPSHOT_ALL & ~(int)TALUS_SNAPSHOT_CHAINS };
 
 /* Makes the EXAC chunk of a snapshot, which has the bits of all its numbers. Fails if the snapshot lacks fields. */

@@ -74,9 +74,10 @@ typedef struct Values {
 
 static TalusStatus check_snapshot(const TalusSnapshot *s)
 {
-    if ((s->fields & TALUS_EXACT_FIELDS) != TALUS_EXACT_FIELDS)
+    const unsigned needed = TALUS_EXACT_FIELDS & ~(unsigned)TALUS_SNAPSHOT_DISSIPATED;
+    if ((s->fields & needed) != needed)
         return talus_reject("frames: the snapshot has fields %#x; exact frames need %#x", s->fields,
-                            (unsigned)TALUS_EXACT_FIELDS);
+                            needed);
     if (s->body_count > TALUS_FRAMES_COUNT_MAX || s->contact_count > TALUS_FRAMES_COUNT_MAX)
         return talus_fail(TALUS_ERR_UNSUPPORTED,
                           "frames: %d bodies and %d contacts; a frame holds at most %d of each",
@@ -147,6 +148,8 @@ static TalusStatus encode(TalusPacker *p, const TalusSnapshot *s, Values *v)
     TALUS_TRY(pack_bodies(p, s, v->integer));
     TALUS_TRY(pack_contacts(p, s, v));
     TALUS_TRY(talus_pack_doubles(p, TALUS_ARRAY_LENGTH, 1, 1, &s->length));
+    if (s->dissipated)
+        TALUS_TRY(talus_pack_doubles(p, TALUS_ARRAY_DISSIPATED, 1, n, s->dissipated));
     TALUS_TRY(talus_packer_append_arrays(p));
     TALUS_TRY(talus_packer_pad_payload(p, n, m));
     head.arrays = p->arrays;
@@ -251,15 +254,19 @@ static TalusStatus unpack_contacts(TalusUnpacker *u, TalusSnapshot *s, double *v
 static TalusStatus decode(TalusUnpacker *u, const TalusFramesHead *head, TalusSnapshot *s,
                           Values *v)
 {
-    TALUS_TRY(
-        talus_snapshot_resize(s, TALUS_EXACT_FIELDS, (int)u->head.bodies, (int)u->head.contacts));
+    const unsigned without = u->array[TALUS_ARRAY_DISSIPATED].data ? 0 : TALUS_SNAPSHOT_DISSIPATED;
+    TALUS_TRY(talus_snapshot_resize(s, TALUS_EXACT_FIELDS & ~without, (int)u->head.bodies,
+                                    (int)u->head.contacts));
     TALUS_TRY(TALUS_ALLOC(v->integer, 2 * (size_t)s->body_count, "exact frame"));
     TALUS_TRY(TALUS_ALLOC(v->real, 3 * (size_t)s->contact_count, "exact frame"));
     TALUS_TRY(unpack_bodies(u, s, v->integer));
     TALUS_TRY(check_bodies(s, head));
     TALUS_TRY(unpack_contacts(u, s, v->real));
     talus_snapshot_place_branches(s, &head->period);
-    return talus_unpack_doubles(u, TALUS_ARRAY_LENGTH, 1, 1, &s->length);
+    TALUS_TRY(talus_unpack_doubles(u, TALUS_ARRAY_LENGTH, 1, 1, &s->length));
+    return s->dissipated
+               ? talus_unpack_doubles(u, TALUS_ARRAY_DISSIPATED, 1, s->body_count, s->dissipated)
+               : TALUS_OK;
 }
 
 TalusStatus talus_frame_decode_exact(TalusUnpacker *unpacker, const TalusFramesHead *head,

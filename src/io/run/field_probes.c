@@ -221,6 +221,7 @@ unsigned talus_field_probes_fields(const TalusFieldProbes *all)
             data |= talus_quantity_row(p->fields.quantity[q]).data;
         fields |= data & TALUS_ASSEMBLY_VELOCITY ? TALUS_SNAPSHOT_VELOCITY : 0;
         fields |= data & TALUS_ASSEMBLY_SPIN ? TALUS_SNAPSHOT_SPIN : 0;
+        fields |= p->continuum ? 0 : TALUS_SNAPSHOT_DISSIPATED;
         fields |= data & TALUS_ASSEMBLY_CONTACTS ? TALUS_SNAPSHOT_CONTACTS : 0;
     }
     return fields;
@@ -303,6 +304,10 @@ TalusStatus talus_field_probe_set_quantities(TalusFieldProbe *p, const char *con
         if (!talus_quantity_find(names[i], &quantity))
             return talus_reject("'%s' is no field; `talus help measure` names them; \"bulk\" alone "
                                 "stands for bulk figures",
+                                names[i]);
+        if (talus_quantity_row(quantity).data & TALUS_ASSEMBLY_POWER)
+            return talus_reject("the field '%s' is a mean since the state before, which probes do "
+                                "not keep; `talus measure` has it, of exact frames",
                                 names[i]);
         if (!talus_field_table_add(&table, quantity))
             return talus_reject("the field '%s' is given twice", names[i]);

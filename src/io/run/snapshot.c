@@ -169,6 +169,8 @@ TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world
     if (fields & ~(unsigned)TALUS_SNAPSHOT_ALL)
         return talus_reject("snapshot: fields %#x; a world has those of %#x", fields,
                             (unsigned)TALUS_SNAPSHOT_ALL);
+    if (!world->def.dissipation)
+        fields &= ~(unsigned)TALUS_SNAPSHOT_DISSIPATED;
     talus_world_refresh(world, true);
     const TalusStatus status = talus_world_is_dealt(world) ? take_parts(snapshot, world, fields)
                                                            : take_whole(snapshot, world, fields);

@@ -12,7 +12,7 @@
 typedef struct TalusSentBody {
     TalusVec3 position, velocity, spin;
     TalusQuat orientation;
-    double mass, radius, force;
+    double mass, dissipated, radius, force;
     int32_t shape, material, tag, touching;
     int32_t fixed, held; /* held: not free; its force is summed there */
 } TalusSentBody;

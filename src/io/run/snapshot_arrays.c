@@ -44,6 +44,7 @@ static const ArrayInfo arrays[] = {
     BODIES(TALUS_SNAPSHOT_FORCE, force),
     BODIES(TALUS_SNAPSHOT_FORCE, touching),
     BODIES(TALUS_SNAPSHOT_MASS, mass),
+    BODIES(TALUS_SNAPSHOT_DISSIPATED, dissipated),
     BODIES(TALUS_SNAPSHOT_LAYER, layer),
     CONTACTS(contact),
     CONTACTS(contact_a),
@@ -124,6 +125,7 @@ TalusSentBody talus_snapshot_get_body(const TalusBodies *b, int slot)
                            .spin = b->spin[slot],
                            .orientation = b->orientation[slot],
                            .mass = b->mass[slot],
+                           .dissipated = b->dissipated[slot],
                            .radius = b->radius[slot],
                            .shape = b->shape[slot],
                            .material = b->material[slot],
@@ -151,6 +153,7 @@ void talus_snapshot_store_body(TalusSnapshot *s, int i, const TalusSentBody *bod
     STORE(s->speed, i, talus_norm(body->velocity));
     STORE(s->spin, i, body->spin);
     STORE(s->mass, i, body->mass);
+    STORE(s->dissipated, i, body->dissipated);
     STORE(s->force, i, body->force);
     STORE(s->touching, i, body->touching);
 }

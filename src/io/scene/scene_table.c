@@ -655,6 +655,8 @@ static const SceneField scene_fields[] = {
      .help = "between bodies, or a body and the world: docs/how-to/joints.md"},
     {"projection", &flag, AT(def.projection), .preset = "true",
      .help = "joints are closed after each step; else they drift apart"},
+    {"dissipation", &flag, AT(def.dissipation), .preset = "false",
+     .help = "the energy that contacts dissipate is summed body by body: docs/how-to/measure.md"},
     {"emitters", &emitters, AT(emitters), .preset = "[]", .help = "spheres that arrive over time"},
     {"sinks", &sinks, AT(sinks), .preset = "[]",
      .help = "where bodies are removed, and counted in flows.csv"},

@@ -41,7 +41,7 @@ typedef struct TalusBodyRecord {
     uint64_t id;
     TalusVec3 position, velocity, spin, force, torque, solved_velocity, solved_spin;
     TalusQuat orientation;
-    double mass, radius, size;
+    double mass, radius, size, dissipated;
     int32_t shape, material, tag;
     int32_t calm;    /* TalusSleep */
     uint64_t island; /* TalusSleep.label of a sleeping body */

@@ -47,6 +47,7 @@ void talus_body_pack(const TalusWorld *world, int slot, TalusBodyRecord *out)
     out->mass = b->mass[slot];
     out->radius = b->radius[slot];
     out->size = b->size[slot];
+    out->dissipated = b->dissipated[slot];
     out->shape = b->shape[slot];
     out->material = b->material[slot];
     out->tag = b->tag[slot];
@@ -65,6 +66,7 @@ void talus_body_store(TalusBodies *b, const TalusBodyRecord *r, int slot)
     b->mass[slot] = r->mass;
     b->radius[slot] = r->radius;
     b->size[slot] = r->size;
+    b->dissipated[slot] = r->dissipated;
     b->shape[slot] = r->shape;
     b->material[slot] = r->material;
     b->tag[slot] = r->tag;

@@ -19,7 +19,7 @@
 
 /* Versions of the format that are read; NEWEST is written. Macros, because a message quotes them. */
 #define OLDEST 5
-#define NEWEST 16
+#define NEWEST 17
 #define TEXT_OF(x) #x
 #define TEXT(macro) TEXT_OF(macro)
 static const char file_magic[8] = {'T', 'A', 'L', 'U', 'S', 'W', 'L', 'D'};
@@ -80,6 +80,10 @@ void talus_archive_def(TalusArchive *a, TalusWorldDef *def, char **solver, char 
     TALUS_ARCHIVE_I32(a, &def->period.on[0], &def->period.on[1], &def->period.on[2]);
     transfer_cell_def(a, def);
     talus_archive_bool(a, &def->projection);
+    if (a->version > 16)
+        talus_archive_bool(a, &def->dissipation);
+    else
+        def->dissipation = false;
     talus_archive_text(a, solver);
     talus_archive_text(a, backend);
 }
@@ -198,13 +202,13 @@ static void transfer_materials(TalusArchive *a, TalusWorld *world)
 
 /* ---- bodies ---- */
 
-/* True if position and velocities of slot i are finite and its orientation has length 1. */
+/* True if position, velocities and dissipated energy of slot i are finite and its orientation has length 1. */
 static bool has_finite_state(const TalusBodies *b, int i)
 {
     TalusVec3 x = b->position[i], v = b->velocity[i], w = b->spin[i];
     TalusQuat q = b->orientation[i];
     double length = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
-    double sum = (x.x + x.y + x.z) + (v.x + v.y + v.z) + (w.x + w.y + w.z);
+    double sum = (x.x + x.y + x.z) + (v.x + v.y + v.z) + (w.x + w.y + w.z) + b->dissipated[i];
     return isfinite(sum) && fabs(length - 1.0) < 1e-3;
 }
 
@@ -245,6 +249,13 @@ static void check_loaded_bodies(TalusArchive *a, TalusWorld *world)
     TALUS_ARCHIVE_CALL(a, talus_ids_index_loaded(b));
 }
 
+/* True if a state has the array talus_body_fields[field]; dissipated: those energies are there, as the world that was saved
+ * has summed them. */
+static bool is_saved(int field, bool dissipated)
+{
+    return talus_body_fields[field].offset != offsetof(TalusBodies, dissipated) || dissipated;
+}
+
 /* An array of bodies to be saved. */
 typedef struct SavedField {
     const TalusRows *rows;
@@ -268,9 +279,12 @@ static void save_bodies(TalusArchive *a)
     int count = (int)a->rows->bodies.all;
     talus_archive_count(a, &count, 140);
     talus_archive_u64(a, &a->rows->world->bodies.counts.created);
+    bool dissipated = a->rows->world->def.dissipation;
+    talus_archive_bool(a, &dissipated);
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
-        talus_archive_span(a, a->rows->bodies, talus_body_fields[f].element, fill_field,
-                           &(SavedField){a->rows, f});
+        if (is_saved(f, dissipated))
+            talus_archive_span(a, a->rows->bodies, talus_body_fields[f].element, fill_field,
+                               &(SavedField){a->rows, f});
 }
 
 /* An array of bodies that is loaded. */
@@ -348,15 +362,21 @@ static void load_bodies(TalusArchive *a, TalusWorld *world)
     talus_archive_count(a, &slots, 140);
     if (a->version > 5)
         talus_archive_u64(a, &b->counts.created);
+    bool dissipated = false;
+    if (a->version > 16)
+        talus_archive_bool(a, &dissipated);
     if (b->counts.created >= TALUS_ID_LIMIT)
         talus_archive_refuse(a, "the ids of bodies are out of range");
     l->rows = talus_even_span(slots, talus_comm_size(a->comm), talus_comm_rank(a->comm));
     TALUS_ARCHIVE_CALL(a, talus_bodies_reserve(b, (size_t)l->rows.count));
     for (int f = 0; f < TALUS_BODY_FIELDS; f++)
-        load_field(a, b, f);
+        if (is_saved(f, dissipated))
+            load_field(a, b, f);
     share_created(a, b);
     if (a->status != TALUS_OK)
         return;
+    if (!dissipated)
+        memset(b->dissipated, 0, (size_t)l->rows.count * sizeof *b->dissipated);
     b->counts.slots = (int)l->rows.count;
     b->counts.detected = b->counts.created; /* saved contacts are of saved bodies */
     check_loaded_bodies(a, world);

@@ -1,7 +1,7 @@
 /* world/save/start.c - a saved state as the start of another world: what of it stays behind.
  *
  * Bodies come along with positions, orientations, velocities, masses, materials and tags, and contacts with their impulses.
- * Time begins at 0. Joints, drives, forces, groups, probes, emitters, delayed bodies and sinks belong to the world that was
+ * Time begins at 0, and so do dissipated energies. Joints, drives, forces, groups, probes, emitters, delayed bodies and sinks belong to the world that was
  * saved, and stay behind; a body that was driven is fixed where it is. */
 #include "world/save/loaded.h"
 #include "world/state.h"
@@ -31,6 +31,7 @@ static void reset_bodies(TalusWorld *world)
     TalusBodies *b = &world->bodies;
     for (int i = 0; i < b->counts.slots; i++) {
         b->group[i] = 0;
+        b->dissipated[i] = 0.0;
         if (talus_slot_is_driven(b, i)) {
             b->mobility[i] = TALUS_MOBILITY_FIXED;
             b->velocity[i] = b->spin[i] = talus_vec3(0.0, 0.0, 0.0);

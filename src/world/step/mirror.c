@@ -43,6 +43,7 @@ TalusBodyArrays talus_mirror_body_arrays(TalusWorld *world)
         .mass = b->mass,
         .radius = b->radius,
         .size = b->size,
+        .dissipated = world->def.dissipation ? b->dissipated : NULL,
         .shape = b->shape,
         .material = b->material,
         .mobility = b->mobility,

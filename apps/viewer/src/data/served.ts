@@ -1,6 +1,7 @@
 // A run behind `talus view`: finished, or still going on.
 
 import type { Frame, FrameInfo, RunState, Source, Status } from "../types";
+import { FIELDS_MOST, FieldsTable } from "./fields";
 import type { HeadPlace } from "./file";
 import { OwnersTable } from "./owners";
 import type { RunJson } from "./source";
@@ -9,7 +10,7 @@ import { Store } from "./store";
 
 interface StatusJson {
   state: RunState; step: number; time: number; until: number | null; title?: string; scene?: string; steps_per_second: number | null;
-  message: string; frames: number; ranks: number; control: boolean; identity: number;
+  message: string; frames: number; ranks: number; fields: number; fields_changed: number; control: boolean; identity: number;
 }
 interface IndexJson {
   frames: [number, number, number, number, number, number][]; heads: [number, number][]; count: number; identity: number;
@@ -61,6 +62,7 @@ export class ServedSource implements Source {
   readonly producer: string;
   readonly steps = new StepsTable();
   readonly owners = new OwnersTable();
+  readonly fields = new FieldsTable();
   title: string;
   scene: string;
   status: Status = { state: "finished", step: 0, time: 0, until: 0, stepsPerSecond: 0, message: "", control: false };
@@ -143,15 +145,16 @@ export class ServedSource implements Source {
 
   async #lookOnce(): Promise<void> {
     try {
-      const was = JSON.stringify([this.status, this.frames.length, this.steps.rows, this.owners.bytes, this.#identity]);
+      const was = JSON.stringify([this.status, this.frames.length, this.steps.rows, this.owners.bytes, this.fields.bytes, this.fields.changed, this.#identity]);
       const status = await askJson<StatusJson>("/api/status");
       this.#take(status);
       await this.#lookAtOwners(status.ranks ?? 0); // before the frames that they are about
+      await this.#lookAtFields(status.fields ?? 0, status.fields_changed ?? 0);
       if (status.frames !== this.frames.length) await this.#lookAtIndex(status.frames);
       await this.#lookAtSteps();
       this.#failures = 0;
       this.#setTrouble(null);
-      if (was !== JSON.stringify([this.status, this.frames.length, this.steps.rows, this.owners.bytes, this.#identity])) this.#tell();
+      if (was !== JSON.stringify([this.status, this.frames.length, this.steps.rows, this.owners.bytes, this.fields.bytes, this.fields.changed, this.#identity])) this.#tell();
     } catch (error) {
       this.#failures++;
       this.#setTrouble(error instanceof Error ? error.message : String(error));
@@ -173,6 +176,18 @@ export class ServedSource implements Source {
     this.#store.reset();
     this.steps.clear();
     this.owners.clear();
+    this.fields.clear();
+  }
+
+  // Measuring anew writes the file anew.
+  async #lookAtFields(bytes: number, changed: number): Promise<void> {
+    const { fields } = this;
+    if (bytes === fields.bytes && changed === fields.changed) return;
+    fields.clear();
+    if (bytes > FIELDS_MOST) fields.trouble = `fields.csv has ${Math.round(bytes / 1e6)} MB; up to ${FIELDS_MOST / 1e6} are shown: measure fewer states or cells.`;
+    else if (bytes > 0) fields.read(new TextDecoder().decode(await readPart("/data/fields.csv", 0, bytes)));
+    fields.bytes = bytes;
+    fields.changed = changed;
   }
 
   async #lookAtOwners(bytes: number): Promise<void> {

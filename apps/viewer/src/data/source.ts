@@ -2,6 +2,7 @@
 
 import type { FrameInfo, RunState, Source, Status } from "../types";
 import { fromBase64 } from "./base64";
+import { FieldsTable } from "./fields";
 import { walk } from "./file";
 import { OwnersTable } from "./owners";
 import { ServedSource } from "./served";
@@ -22,6 +23,7 @@ class EmbeddedSource implements Source {
   readonly producer: string;
   readonly steps = new StepsTable();
   readonly owners = new OwnersTable();
+  readonly fields = new FieldsTable();
   readonly status: Status;
   #store: Store;
 

@@ -2,6 +2,7 @@
 // moves, better ones once it rests.
 
 import { Color, LinearFilter, NearestFilter, LinearSRGBColorSpace, PerspectiveCamera, Scene, Vector4, WebGLRenderer } from "three";
+import type { FieldSlice } from "../data/fields";
 import type { Clip, ColourBy, Container, Frame, Head, Rule, Scale, Vec3, ViewName } from "../types";
 import { boundsOf, farthest, positionOf, rowOf, turnOf } from "./bounds";
 import { Controls, Orbit } from "./camera";
@@ -13,6 +14,7 @@ import { CHAINS, DARK, GHOST, KEY, LIGHT, rgb, toLinear, VIEWS } from "./palette
 import { pickSolids, pickSpheres, pickWalls, spanOf, type Cut } from "./pick";
 import { Pipeline } from "./pipeline";
 import { planeInView, Shadow } from "./shadow";
+import { SlicePlane } from "./slice";
 import { Solids, type ShapeRows } from "./solids";
 import { Spheres } from "./spheres";
 import { Style, stylesOf } from "./styles";
@@ -108,6 +110,7 @@ export class Engine {
   #walls: Walls;
   #ghostWalls: Walls;
   #chainLines: ChainLines;
+  #slicePlane: SlicePlane;
   #ring: Ring;
   #outlines: Lines[]; // of the selected body: seen through everything, and where nothing hides it
 
@@ -126,6 +129,7 @@ export class Engine {
   #wantedScale: Scale | null = null;
   #chains = { on: false, threshold: 1 };
   #clip: Clip | null = null;
+  #slice: FieldSlice | null = null;
   #container: Container = "ghost";
   #rules: readonly Rule[] = [];
   #dark = false;
@@ -165,12 +169,13 @@ export class Engine {
     this.#walls = new Walls(this.#shared, false);
     this.#ghostWalls = new Walls(this.#shared, true);
     this.#chainLines = new ChainLines(this.#shared);
+    this.#slicePlane = new SlicePlane(this.#shared);
     this.#ring = new Ring(this.#shared);
     this.#outlines = [new Lines(this.#shared, 2.5, true), new Lines(this.#shared, 2.5, false)];
     this.#outlines.forEach((o) => (o.mesh.renderOrder = 9));
     this.#scene.add(
       this.#spheres.mesh, this.#solids.meshes, this.#ghostSpheres.mesh, this.#ghostSolids.meshes,
-      ...[this.#walls, this.#ghostWalls].flatMap((w) => [...w.meshes, w.lines.mesh]), this.#chainLines.mesh, this.#ring.mesh,
+      ...[this.#walls, this.#ghostWalls].flatMap((w) => [...w.meshes, w.lines.mesh]), this.#chainLines.mesh, this.#slicePlane.mesh, this.#slicePlane.arrows.mesh, this.#ring.mesh,
       ...this.#outlines.map((o) => o.mesh),
     );
     this.#shadow.scene.add(this.#spheres.shadow, this.#solids.shadows);
@@ -223,6 +228,7 @@ export class Engine {
     this.#showBodies();
     this.#recolour();
     this.#showChains();
+    if (newHead) this.#showSlice();
     this.#showSelected();
     this.#shadow.stale();
     if (opening) this.#aim(VIEWS.home, true);
@@ -334,7 +340,26 @@ export class Engine {
     const chains = this.#frame?.chains, on = this.#chains.on && !!chains;
     if (on) this.#chainLines.show(chains, this.#chains.threshold, this.#frame!.head.radius);
     else this.#chainLines.hide();
-    this.#shared.uVeil.value.w = on ? CHAINS.bodies : 1;
+    this.#veil();
+  }
+
+  // A slice of a continuum field, in the scene's frame; null: none.
+  setSlice(slice: FieldSlice | null): void {
+    if (slice === this.#slice) return;
+    this.#slice = slice;
+    this.#showSlice();
+    this.draw();
+  }
+
+  #showSlice(): void {
+    if (this.#slice) this.#slicePlane.show(this.#slice, moved(this.#bounds, this.#origin), this.#origin);
+    else this.#slicePlane.hide();
+    this.#veil();
+  }
+
+  // Bodies are pale behind chains and slices.
+  #veil(): void {
+    this.#shared.uVeil.value.w = this.#slice || (this.#chains.on && this.#frame?.chains) ? CHAINS.bodies : 1;
   }
 
   setClip(clip: Clip | null): void {
@@ -394,6 +419,7 @@ export class Engine {
       walls.lines.ink.set(...screen(theme.ghost), theme.line);
     }
     this.#shared.uVeil.value.set(...linear(theme.veil), this.#shared.uVeil.value.w);
+    this.#slicePlane.arrows.ink.set(...screen(LIGHT.ink), 1); // the cells are as bright in both themes
     this.#ring.ink.set(...screen(theme.ink));
     this.#ring.paper.set(...screen(theme.background));
     this.#outlines.forEach((o, k) => o.ink.set(...screen(theme.ink), k === 0 ? 0.3 : 1));

@@ -3,6 +3,7 @@
 import { darkSystemQuery, isDark, THEMES } from "../../../look/choices";
 import { htmlElement } from "../../../look/dom";
 import { capitalise } from "../../../look/format";
+import type { FieldSlice } from "../data/fields";
 import { positionOf, rowOf } from "../engine/bounds";
 import { isCategory, scaleOf } from "../engine/colour";
 import type { Engine } from "../engine/engine";
@@ -39,6 +40,9 @@ export class App {
   private first: FrameInfo | undefined; // of the run; another one is another run's
   private ranked = false;
   private colourKey = ""; // of the colours that the engine has
+  private slice: FieldSlice | null = null; // that is shown
+  private sliceKey = "";
+  private fieldsChanged = 0; // of the fields that the panel offers
   private firstCamera: number[] | null = null; // from the address, for the first frame
   private cameraMoved = false;
   private kept: Vec3 | null = null; // where the body that is kept in view was in the frame before
@@ -231,7 +235,9 @@ export class App {
     this.host.classList.toggle("measuring", state.tool !== "off");
     this.host.classList.toggle("with-panel", state.panel);
     this.applyTheme();
+    this.applySlice();
     this.applyColour();
+    this.panel.updateFields(state.slice, this.source.fields, this.source.served);
     this.panel.update(state, this.engine.scale !== null, this.frame && !this.frame.chains ? LEAN : null, this.source.owners.known, this.frame);
     this.bar.setChoices(state.speed, state.loop, state.panel);
   }
@@ -274,8 +280,19 @@ export class App {
     return { low: log && !(own.low > 0) ? own.high / 1000 : own.low, high: own.high, log };
   }
 
+  // The slice at the time shown; the same one again while no new state of the fields is due.
+  private applySlice(): void {
+    const { slice } = this.state, { fields } = this.source;
+    const next = slice ? fields.slice(slice.field, slice.axis, slice.at, this.time) : null, key = JSON.stringify([slice, fields.changed, fields.bytes, next?.time]);
+    if (key === this.sliceKey) return;
+    this.sliceKey = key;
+    this.slice = next;
+    this.engine.setSlice(next);
+  }
+
   private drawLegend(): void {
-    if (this.frame) this.legend.show(this.state.colour, this.engine.scale, this.frame, this.dark, this.state.histogram, this.engine.chainScale);
+    const { slice } = this, field = slice && { name: slice.field, low: slice.low, high: slice.high, time: slice.time };
+    if (this.frame) this.legend.show(this.state.colour, this.engine.scale, this.frame, this.dark, this.state.histogram, this.engine.chainScale, field);
   }
 
   view(name: ViewName | "fit"): void {
@@ -337,6 +354,7 @@ export class App {
     this.steady.show(frame);
     this.setRanks(frame);
     this.engine.show(frame);
+    this.applySlice();
     if (first) this.begin();
     else if (leanBefore !== lean(frame)) this.apply();
     else this.applyColour();
@@ -384,6 +402,8 @@ export class App {
     if (this.frame) void this.steady.grown();
     if (this.frame && this.ranked !== this.source.owners.known) this.apply(); // ranks can be chosen, or no longer
     this.ranked = this.source.owners.known;
+    if (this.source.fields.changed !== this.fieldsChanged) this.apply(); // others can be chosen
+    this.fieldsChanged = this.source.fields.changed;
     if (this.source.frames.length > 0) return;
     this.empty.hidden = false;
     this.empty.textContent = live ? "No frames yet: the picture appears with the first one that the run writes."
@@ -445,6 +465,7 @@ export class App {
       get status() { return { ...app.source.status }; },
       get selected() { return app.card.body; },
       get camera() { return app.engine.camera(); },
+      get slice() { return app.slice && { ...app.slice, value: [...app.slice.value] }; },
       get spread() { return app.legend.histogram.spread; },
       get measured() { return { marks: app.measure.marks, result: app.measure.result }; },
       seek: async (time: number) => (app.player.seekTime(time), app.player.settled()),

@@ -1,7 +1,9 @@
 // What the colours mean.
 
 import { htmlElement } from "../../../look/dom";
+import { formatGiven, formatSignificant } from "../../../look/format";
 import { tickValues, tickTexts } from "../../../look/ticks";
+import { unitOf } from "../data/fields";
 import { DARK, LIGHT, sequentialCss } from "../engine/palette";
 import { groupOf } from "../engine/styles";
 import type { ColourBy, Frame, Scale } from "../types";
@@ -12,6 +14,7 @@ export const UNITS: Partial<Record<ColourBy, string>> = { speed: "m/s", force: "
 const WIDTH = 200, MOST = 8;
 
 export interface ChainScale { high: number; least: number }
+export interface FieldScale { name: string; low: number; high: number; time: number }
 
 const THICK = 12;
 
@@ -27,14 +30,14 @@ export class Legend {
   readonly histogram = new Histogram();
   private drawn = "";
 
-  show(by: ColourBy, scale: Scale | null, frame: Frame, dark: boolean, histogram: boolean, chains: ChainScale | null): void {
+  show(by: ColourBy, scale: Scale | null, frame: Frame, dark: boolean, histogram: boolean, chains: ChainScale | null, field: FieldScale | null): void {
     this.histogram.show(frame, by, scale, UNITS[by] ?? "", histogram);
     const entries = scale ? [] : this.entries(by, frame);
-    const key = JSON.stringify([by, scale, entries, dark, chains]);
+    const key = JSON.stringify([by, scale, entries, dark, chains, field]);
     if (key === this.drawn) return;
     this.drawn = key;
     const unit = UNITS[by], title = COLOUR_LABELS[by] + (unit ? `, ${unit}` : "");
-    this.node.replaceChildren(...(chains ? [this.chains(chains)] : []), htmlElement("div", { class: "title" }, title), this.histogram.node, scale ? this.scale(scale) : by === "id" ? htmlElement("p", {}, "each body its own") : this.categories(entries, dark));
+    this.node.replaceChildren(...(field ? [this.field(field)] : []), ...(chains ? [this.chains(chains)] : []), htmlElement("div", { class: "title" }, title), this.histogram.node, scale ? this.scale(scale) : by === "id" ? htmlElement("p", {}, "each body its own") : this.categories(entries, dark));
     this.node.setAttribute("aria-label", `Colours: ${title}${scale ? ` from ${scale.low} to ${scale.high}` : ""}`);
   }
 
@@ -49,6 +52,12 @@ export class Legend {
     }
     return htmlElement("div", { class: "chains", title: "Those weaker than the mean force, or than chosen, are not drawn" },
       htmlElement("div", { class: "title" }, "force chains, N"), this.axis(strip, { low: 0, high, log: false }));
+  }
+
+  // Of the slice of a field, which may be of an earlier time than the frame.
+  private field({ name, low, high, time }: FieldScale): HTMLElement {
+    const unit = unitOf(name), ends = high > low ? this.scale({ low, high, log: false }) : htmlElement("p", {}, Number.isFinite(low) ? formatSignificant(low) || "0" : "no value");
+    return htmlElement("div", { class: "field" }, htmlElement("div", { class: "title" }, `${name}${unit ? `, ${unit}` : ""}, at ${formatGiven(time)} s`), ends);
   }
 
   private scale(scale: Scale): HTMLElement {

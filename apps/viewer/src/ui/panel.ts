@@ -3,7 +3,8 @@
 import { THEMES } from "../../../look/choices";
 import { htmlElement } from "../../../look/dom";
 import { formatGiven } from "../../../look/format";
-import type { Axis, Frame, ViewName } from "../types";
+import type { FieldsTable } from "../data/fields";
+import type { Axis, Frame, Slice, ViewName } from "../types";
 import { button, choice, type Control, list, number, slide, tick } from "./controls";
 import { Groups } from "./groups";
 import { TOOLS } from "./measure";
@@ -41,6 +42,12 @@ export class Panel {
   private at: Control<number>;
   private flip: Control<boolean>;
   private plane: HTMLElement;
+  private fieldRow: HTMLElement;
+  private field = htmlElement("select", { "aria-label": "Field" });
+  private fieldNote = htmlElement("p", { class: "note" });
+  private fieldAxis: Control<Axis>;
+  private fieldAt: Control<number>;
+  private fieldPlane: HTMLElement;
   private filmButton: HTMLButtonElement;
   private progress = htmlElement("progress", { max: 1, value: 0, "aria-label": "Recorded", hidden: true });
   private plots: HTMLDetailsElement;
@@ -78,6 +85,12 @@ export class Panel {
     this.at = slide("Where the plane cuts", [0, 1, 0.005], clip().at, (v) => `${Math.round(100 * v)} %`, (at) => set({ clip: { ...clip(), at } }));
     this.flip = tick("other side", clip().flip, (flip) => set({ clip: { ...clip(), flip } }));
     this.plane = htmlElement("div", { class: "plane" }, this.at.node, this.flip.node);
+    const slice = (): Slice => this.state.slice ?? { field: "", axis: "y", at: 0.5 };
+    this.field.addEventListener("change", () => set({ slice: this.field.value === "" ? null : { ...slice(), field: this.field.value } }));
+    this.fieldAxis = choice("Plane across", AXES, slice().axis, (axis) => set({ slice: { ...slice(), axis } }));
+    this.fieldAt = slide("Where the slice lies", [0, 1, 0.005], slice().at, (v) => `${Math.round(100 * v)} %`, (at) => set({ slice: { ...slice(), at } }));
+    this.fieldPlane = htmlElement("div", { class: "plane" }, this.fieldAxis.node, this.fieldAt.node);
+    this.fieldRow = row("Field", htmlElement("label", { class: "control" }, this.field), this.fieldPlane, this.fieldNote);
     this.filmButton = button("Record", filmMissing ?? "Play to the end and save it as a film", () => events.film());
     this.filmButton.disabled = filmMissing !== null;
     this.plots = htmlElement("details", { class: "section", toggle: () => set({ plots: this.plots.open }) }, htmlElement("summary", {}, htmlElement("h2", {}, "Plots")), plots);
@@ -88,6 +101,7 @@ export class Panel {
         row("Forces", shown.chains.node, shown.threshold.node, this.chainsNote),
         row("Container", shown.container.node),
         row("Clip", this.axis.node, this.plane),
+        this.fieldRow,
         row("View", htmlElement("div", { class: "buttons" }, ...VIEW_NAMES.map((name) => button(name, `From ${name === "home" ? "where it began" : name} (v goes on to the next)`, () => events.view(name))),
           button("fit", "All into the picture (f)", () => events.view("fit")))),
         row("Measure", shown.tool.node, shown.gauge.node),
@@ -120,6 +134,21 @@ export class Panel {
     }
     if (this.plots.open !== state.plots) this.plots.open = state.plots;
     this.node.hidden = !state.panel;
+  }
+
+  // What can be sliced, and what is; `served`: fields may come.
+  updateFields(slice: Slice | null, fields: FieldsTable, served: boolean): void {
+    const names = ["", ...fields.fields.map((f) => f.name)], shown = [...this.field.options].map((o) => o.value);
+    if (names.join() !== shown.join()) this.field.replaceChildren(...names.map((name) => htmlElement("option", { value: name }, name || "none")));
+    this.field.value = slice && names.includes(slice.field) ? slice.field : "";
+    this.field.parentElement!.hidden = !fields.known;
+    this.fieldPlane.hidden = !slice || !fields.known;
+    this.fieldRow.hidden = !served;
+    this.fieldNote.hidden = fields.known;
+    this.fieldNote.textContent = fields.trouble ?? "None yet: talus measure DIR -f velocity --grid 20,1,20 --every 0 -o DIR/fields.csv";
+    if (!slice) return;
+    this.fieldAxis.set(slice.axis);
+    this.fieldAt.set(slice.at);
   }
 
   // The bodies of the frame shown, which come and go.

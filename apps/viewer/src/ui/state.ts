@@ -1,7 +1,7 @@
 // What the reader chose, and how it stands in the address after "#", so that a view can be passed on.
 
 import { chooseWord, type Theme, THEMES } from "../../../look/choices";
-import type { Axis, Clip, ColourBy, Container, Rule, ViewName } from "../types";
+import type { Axis, Clip, ColourBy, Container, Rule, Slice, ViewName } from "../types";
 import { type Tool, TOOLS } from "./measure";
 
 export const COLOURS: ColourBy[] = ["speed", "force", "touching", "id", "layer", "material", "tag", "rank", "entry", "radius"];
@@ -22,6 +22,7 @@ export interface State {
   chains: boolean;
   threshold: number;
   clip: Clip | null;
+  slice: Slice | null;
   container: Container;
   rules: Rule[]; // of bodies that are seen in another way
   tool: Tool;
@@ -42,7 +43,7 @@ export interface Address {
 }
 
 export const DEFAULTS: Readonly<State> = {
-  colour: "speed", scaling: "steady", low: 0, high: 1, log: false, chains: false, threshold: 2, clip: null, container: "ghost",
+  colour: "speed", scaling: "steady", low: 0, high: 1, log: false, chains: false, threshold: 2, clip: null, slice: null, container: "ghost",
   rules: [], tool: "off", histogram: true, gauge: true, theme: "auto", speed: 1, loop: false, panel: true, plots: true,
 };
 
@@ -56,6 +57,11 @@ function clipOf(text: string | null): Clip | null {
   const match = /^([xyz])([\d.]+)(-?)$/.exec(text ?? "");
   const at = Number(match?.[2]);
   return match && at >= 0 && at <= 1 ? { axis: chooseWord(match[1]!, AXES, "x"), at, flip: match[3] === "-" } : null;
+}
+
+function sliceOf(text: string | null): Slice | null {
+  const match = /^([xyz])([\d.]+),(\w+)$/.exec(text ?? ""), at = Number(match?.[2]);
+  return match && at >= 0 && at <= 1 ? { axis: chooseWord(match[1]!, AXES, "y"), at, field: match[3]! } : null;
 }
 
 const HOWS: Record<Container, string> = { shown: "show", ghost: "ghost", hidden: "hide" }; // in the address
@@ -85,6 +91,7 @@ export function readAddress(hash: string, defaults: State): Address {
       chains: given.has("chains") ? threshold >= 1 : defaults.chains,
       threshold: threshold >= 1 && threshold <= 10 ? threshold : defaults.threshold,
       clip: clipOf(get("clip")),
+      slice: sliceOf(get("slice")),
       container: chooseWord(get("container"), CONTAINERS, defaults.container),
       rules: rulesOf(given),
       tool: chooseWord(get("tool"), TOOLS, defaults.tool),
@@ -115,6 +122,7 @@ export function writeAddress({ state, time, camera, body }: Address, defaults: S
   for (const key of ["log", "loop", "panel", "plots", "histogram", "gauge"] as const) if (state[key] !== defaults[key]) put(key, state[key] ? "1" : "0");
   if (state.chains !== defaults.chains) put("chains", state.chains ? short(state.threshold) : "0");
   if (state.clip) put("clip", `${state.clip.axis}${short(state.clip.at)}${state.clip.flip ? "-" : ""}`);
+  if (state.slice) put("slice", `${state.slice.axis}${short(state.slice.at)},${state.slice.field}`);
   for (const how of CONTAINERS) {
     const rules = state.rules.filter((r) => r.how === how);
     if (rules.length > 0) put(HOWS[how], rules.map((r) => `${r.by}:${r.key.replace(/[%;]/g, encodeURIComponent)}`).join(";"));
