@@ -37,8 +37,17 @@ static TalusStatus look_at_bodies(const TalusWorld *world, Look *look)
     static _Thread_local double radius[N], mass[N], force[N];
     static _Thread_local int shape[N], material[N], tag[N], touching[N];
     static _Thread_local bool fixed[N];
-    TalusBodyState state = {id,   position, velocity, spin, orientation, radius,
-                            mass, shape,    material, tag,  fixed};
+    TalusBodyState state = {.id = id,
+                            .position = position,
+                            .velocity = velocity,
+                            .spin = spin,
+                            .orientation = orientation,
+                            .radius = radius,
+                            .mass = mass,
+                            .shape = shape,
+                            .material = material,
+                            .tag = tag,
+                            .fixed = fixed};
     look->bodies = talus_world_body_count(world);
     talus_world_get_state(world, &state);
     TalusStatus status = talus_world_get_forces(world, force, touching, &look->forces);

@@ -482,11 +482,11 @@ typedef struct TalusBodyState {
     TalusQuat *orientation;
     double *radius; /* sphere radius; bounding radius of other shapes; 0 for unbounded ones */
     double *mass;   /* 0 for fixed bodies */
+    int *shape, *material, *tag;
+    bool *fixed; /* driven bodies included */
     /* J: what contacts of the body have dissipated since it was added, if TalusWorldDef.dissipation is set, else 0: all of
      * contacts with bodies that do not move freely, half of others (src/engine/cpu/dissipation.c) */
     double *dissipated;
-    int *shape, *material, *tag;
-    bool *fixed; /* driven bodies included */
 } TalusBodyState;
 
 /* Fills the arrays of `state` that are not NULL; each must hold talus_world_body_count elements. If a device fails, a
