@@ -63,9 +63,9 @@ static const double LOOSE_COMPLIANT = 0.005;
 enum { SWEEPS = 300 };
 
 /* High friction. HIGH: friction coefficient above which plan_high_friction applies; GRADIENT_TO: largest coefficient for
- * which apgd is part of it. EXACT_SWEEPS, GRADIENT_STEPS, DAMPED_SWEEPS, NEWTON_STEPS: iterations of the stages. ROUNDS:
+ * which apgd is part of it, if prox is, too; GRADIENT_ALONE_TO: where apgd does all without prox. EXACT_SWEEPS, GRADIENT_STEPS, DAMPED_SWEEPS, NEWTON_STEPS: iterations of the stages. ROUNDS:
  * number of times that damped sweeps and prox are tried in turn. Measurements are in docs/explanation/friction.md. */
-static const double HIGH = 0.9, GRADIENT_TO = 1.2;
+static const double HIGH = 0.9, GRADIENT_TO = 1.2, GRADIENT_ALONE_TO = 2.0;
 enum {
     EXACT_SWEEPS = 200,
     GRADIENT_STEPS = 400,
@@ -305,17 +305,19 @@ static bool has_high_friction(const TalusProblem *problem, uint32_t kinds,
     return *mu > HIGH;
 }
 
-/* Writes the stages for friction up to `mu` and returns their number: exact sweeps if sweeps suit or apgd does not, apgd
- * up to GRADIENT_TO, then damped sweeps and, if prox takes the problem, prox in turn. Ends with damped sweeps, which
- * leave no deep overlap if the budget does not suffice. Returns 0, no plan, where apgd alone would be replaced by sweeps
- * without prox. */
+/* Writes the stages for friction up to `mu` and returns their number: exact sweeps, apgd, or both, then damped sweeps
+ * and, if prox takes the problem, prox in turn. Sweeps begin where they suit; else apgd begins if mu is at most
+ * GRADIENT_TO or there is no prox. Ends with damped sweeps, which leave no deep overlap if the budget does not suffice.
+ * Returns 0, for the plan of lower friction, where that begins with apgd, prox cannot help, and mu is at most
+ * GRADIENT_ALONE_TO. */
 static int plan_high_friction(const TalusProblem *problem, uint32_t kinds, double mu,
                               const TalusSolveOptions *options, TalusStage stage[TALUS_MAX_STAGES])
 {
     const bool newton = find_trial(problem, kinds, options) == &exact;
-    const bool gradient = mu <= GRADIENT_TO, suit = sweeps_suit(problem, kinds, options);
+    const bool suit = sweeps_suit(problem, kinds, options);
+    const bool gradient = mu <= GRADIENT_TO || (!suit && !newton);
     int count = 0;
-    if (gradient && !suit && !newton)
+    if (!suit && !newton && mu <= GRADIENT_ALONE_TO)
         return 0;
     if (suit || !gradient)
         stage[count++] = (TalusStage){TALUS_AUTO_GS_EXACT, EXACT_SWEEPS, false, false};
