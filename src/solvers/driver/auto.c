@@ -308,8 +308,9 @@ static bool has_high_friction(const TalusProblem *problem, uint32_t kinds,
 /* Writes the stages for friction up to `mu` and returns their number: exact sweeps, apgd, or both, then damped sweeps
  * and, if prox takes the problem, prox in turn. Sweeps begin where they suit; else apgd begins if mu is at most
  * GRADIENT_TO or there is no prox. Ends with damped sweeps, which leave no deep overlap if the budget does not suffice.
- * Returns 0, for the plan of lower friction, where that begins with apgd, prox cannot help, and mu is at most
- * GRADIENT_ALONE_TO. */
+ * Returns 0, for the plan of lower friction, where that begins with apgd and either prox cannot help and mu is at most
+ * GRADIENT_ALONE_TO, or the problem is small: where few contacts have several solutions, apgd finds the jam of a bar
+ * that is pushed along a floor (case painleve of `talus validate`), and sweeps find another one. */
 static int plan_high_friction(const TalusProblem *problem, uint32_t kinds, double mu,
                               const TalusSolveOptions *options, TalusStage stage[TALUS_MAX_STAGES])
 {
@@ -317,7 +318,7 @@ static int plan_high_friction(const TalusProblem *problem, uint32_t kinds, doubl
     const bool suit = sweeps_suit(problem, kinds, options);
     const bool gradient = mu <= GRADIENT_TO || (!suit && !newton);
     int count = 0;
-    if (!suit && !newton && mu <= GRADIENT_ALONE_TO)
+    if (!suit && (count_blocks(problem) <= SMALL || (!newton && mu <= GRADIENT_ALONE_TO)))
         return 0;
     if (suit || !gradient)
         stage[count++] = (TalusStage){TALUS_AUTO_GS_EXACT, EXACT_SWEEPS, false, false};
