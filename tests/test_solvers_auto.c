@@ -289,7 +289,7 @@ TEST(high_friction_has_stages_of_its_own)
 {
     const HeapOptions soft = {11, 4, 4, 3, 3.0, 0.05, 0.0}, large = {11, 7, 7, 5, 3.0, 0.05, 0.0};
     const HeapOptions rigid = {11, 7, 7, 5, 3.0, 0.0, 0.0}, one = {11, 7, 7, 5, 0.7, 0.05, 0.0};
-    const HeapOptions below = {11, 4, 4, 3, 0.6, 0.05, 0.0};
+    const HeapOptions below = {11, 4, 4, 3, 0.6, 0.05, 0.0}, few = {11, 2, 2, 2, 3.0, 0.05, 0.0};
     const int high[] = {EXACT, DAMPED, PROX, DAMPED, PROX, DAMPED, PROX, DAMPED};
     const int gradient[] = {EXACT, TALUS_AUTO_APGD, DAMPED, PROX,  DAMPED,
                             PROX,  DAMPED,          PROX,   DAMPED};
@@ -300,7 +300,7 @@ TEST(high_friction_has_stages_of_its_own)
     check_parts(&large, TALUS_SECTION_SQUARE, 0.05, square, 2);
     check_parts(&one, TALUS_SECTION_DISC, 0.05, gradient, 9);
     check_parts(&one, TALUS_SECTION_DISC, 1e-5, gradient + 1, 8);
-    CHECK_INT(first_part(&soft, TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 1e-5), TALUS_AUTO_APGD);
+    CHECK_INT(first_part(&few, TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 1e-5), TALUS_AUTO_APGD);
     CHECK_INT(first_part(&below, TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 0.05),
               TALUS_AUTO_GS_COULOMB);
     CHECK_INT(first_part(&one, TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0.05), TALUS_AUTO_APGD);

@@ -64,14 +64,15 @@ enum { SWEEPS = 300 };
 
 /* High friction. HIGH: friction coefficient above which plan_high_friction applies; GRADIENT_TO: largest coefficient for
  * which apgd is part of it, if prox is, too; GRADIENT_ALONE_TO: where apgd does all without prox. EXACT_SWEEPS, GRADIENT_STEPS, DAMPED_SWEEPS, NEWTON_STEPS: iterations of the stages. ROUNDS:
- * number of times that damped sweeps and prox are tried in turn. Measurements are in docs/explanation/friction.md. */
+ * number of times that damped sweeps and prox are tried in turn. FEW: see there. Measurements are in docs/explanation/friction.md. */
 static const double HIGH = 0.9, GRADIENT_TO = 1.2, GRADIENT_ALONE_TO = 2.0;
 enum {
     EXACT_SWEEPS = 200,
     GRADIENT_STEPS = 400,
     DAMPED_SWEEPS = 200,
     NEWTON_STEPS = 40,
-    ROUNDS = 3
+    ROUNDS = 3,
+    FEW = 30
 };
 
 /* Without a reference speed and except under Coulomb's law, the direct method runs at once for at most SMALL blocks and
@@ -309,7 +310,7 @@ static bool has_high_friction(const TalusProblem *problem, uint32_t kinds,
  * and, if prox takes the problem, prox in turn. Sweeps begin where they suit; else apgd begins if mu is at most
  * GRADIENT_TO or there is no prox. Ends with damped sweeps, which leave no deep overlap if the budget does not suffice.
  * Returns 0, for the plan of lower friction, where that begins with apgd and either prox cannot help and mu is at most
- * GRADIENT_ALONE_TO, or the problem is small: where few contacts have several solutions, apgd finds the jam of a bar
+ * GRADIENT_ALONE_TO, or there are at most FEW blocks: where few contacts have several solutions, apgd finds the jam of a bar
  * that is pushed along a floor (case painleve of `talus validate`), and sweeps find another one. */
 static int plan_high_friction(const TalusProblem *problem, uint32_t kinds, double mu,
                               const TalusSolveOptions *options, TalusStage stage[TALUS_MAX_STAGES])
@@ -318,7 +319,7 @@ static int plan_high_friction(const TalusProblem *problem, uint32_t kinds, doubl
     const bool suit = sweeps_suit(problem, kinds, options);
     const bool gradient = mu <= GRADIENT_TO || (!suit && !newton);
     int count = 0;
-    if (!suit && (count_blocks(problem) <= SMALL || (!newton && mu <= GRADIENT_ALONE_TO)))
+    if (!suit && (count_blocks(problem) <= FEW || (!newton && mu <= GRADIENT_ALONE_TO)))
         return 0;
     if (suit || !gradient)
         stage[count++] = (TalusStage){TALUS_AUTO_GS_EXACT, EXACT_SWEEPS, false, false};
