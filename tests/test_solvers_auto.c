@@ -262,6 +262,51 @@ TEST(sweeps_hand_over_to_apgd)
     free_test_problem(&heap);
 }
 
+/* ---- high friction ---- */
+
+/* Checks the parts of the plan for a heap; prox alone is a trial. */
+static void check_parts(const HeapOptions *heap, TalusSection section, double loose,
+                        const int *part, int stages)
+{
+    TestProblem p = make_heap(heap);
+    TalusProblem *problem = problem_of(&p, section, TALUS_LAW_COULOMB);
+    TalusSolveOptions options = loose_options(problem, 1e-2, loose);
+    Plan plan = plan_of(problem, &options);
+    CHECK_INT(plan.stages, stages);
+    for (int i = 0; i < stages && i < plan.stages; i++) {
+        CHECK_INT(plan.stage[i].part, part[i]);
+        CHECK(plan.stage[i].trial == (part[i] == TALUS_AUTO_PROX));
+    }
+    CHECK(ends_with(&plan, part[stages - 1]));
+    talus_problem_destroy(problem);
+    free_test_problem(&p);
+}
+
+enum { EXACT = TALUS_AUTO_GS_EXACT, DAMPED = TALUS_AUTO_GS_DAMPED, PROX = TALUS_AUTO_PROX };
+
+/* Coefficients are 0.5 to 1.5 times that of the heap, whose largest is 1.48 times it. */
+TEST(high_friction_has_stages_of_its_own)
+{
+    const HeapOptions soft = {11, 4, 4, 3, 3.0, 0.05, 0.0}, large = {11, 7, 7, 5, 3.0, 0.05, 0.0};
+    const HeapOptions rigid = {11, 7, 7, 5, 3.0, 0.0, 0.0}, one = {11, 7, 7, 5, 0.7, 0.05, 0.0};
+    const HeapOptions below = {11, 4, 4, 3, 0.6, 0.05, 0.0}, few = {11, 2, 2, 2, 3.0, 0.05, 0.0};
+    const int high[] = {EXACT, DAMPED, PROX, DAMPED, PROX, DAMPED, PROX, DAMPED};
+    const int gradient[] = {EXACT, TALUS_AUTO_APGD, DAMPED, PROX,  DAMPED,
+                            PROX,  DAMPED,          PROX,   DAMPED};
+    const int square[] = {TALUS_AUTO_APGD, DAMPED}; /* prox takes discs alone */
+    check_parts(&soft, TALUS_SECTION_DISC, 0.05, high, 8);
+    check_parts(&large, TALUS_SECTION_DISC, 1e-5, high, 8);
+    check_parts(&rigid, TALUS_SECTION_DISC, 0.05, high, 8);
+    check_parts(&large, TALUS_SECTION_SQUARE, 0.05, square, 2);
+    check_parts(&one, TALUS_SECTION_DISC, 0.05, gradient, 9);
+    check_parts(&one, TALUS_SECTION_DISC, 1e-5, gradient + 1, 8);
+    CHECK_INT(first_part(&few, TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 1e-5), TALUS_AUTO_APGD);
+    CHECK_INT(first_part(&below, TALUS_SECTION_DISC, TALUS_LAW_COULOMB, 0.05),
+              TALUS_AUTO_GS_COULOMB);
+    CHECK_INT(first_part(&one, TALUS_SECTION_SQUARE, TALUS_LAW_COULOMB, 0.05), TALUS_AUTO_APGD);
+    CHECK_INT(first_part(&soft, TALUS_SECTION_DISC, TALUS_LAW_CCP, 0.05), TALUS_AUTO_APGD);
+}
+
 /* ---- handing over ---- */
 
 /* A heavy body on a column of light ones: twice the iterations of first order before it hands over. */
@@ -616,6 +661,7 @@ int main(void)
     RUN(problems_that_may_have_several_solutions_end_with_continuation);
     RUN(compliant_contacts_under_coulombs_law_begin_with_sweeps);
     RUN(sweeps_hand_over_to_apgd);
+    RUN(high_friction_has_stages_of_its_own);
     RUN(hard_problems_are_handed_over);
     RUN(observers_see_one_solve);
     RUN(memory_that_does_not_come_leaves_it_to_first_order);

@@ -7,6 +7,12 @@
  * at most PROX_BLOCKS blocks. In steps of worlds whose contacts are compliant, Coulomb's law begins at loose tolerances
  * with sweeps that solve the law itself (sweeps_suit); apgd follows if SWEEPS sweeps do not suffice.
  *
+ * Steps with friction coefficients above HIGH under Coulomb's law have a plan of their own (plan_high_friction). There a
+ * change of one normal impulse changes the friction of that contact by mu times as much and, through the bodies, other
+ * normal impulses: over-relaxed sweeps and gradient steps amplify it, and contacts with little load alternate between
+ * open and sticking. Damped sweeps settle all but some of these contacts, and from there prox, which fails from the
+ * impulses of the last step, needs few Newton steps.
+ *
  * A direct method that takes the problem (find_trial; for prisms lbfgs-fb takes its place) follows after about as many
  * first-order iterations as cost the same on a bed of spheres. Easy and hard beds then both take at most about twice
  * the time of the method that suits them best. Tall stacks, on which a first-order method may exhaust the budget at any
@@ -44,6 +50,8 @@ static const TalusPart parts[] = {
     /* without state: coloured sweeps have none, and saved worlds keep their size */
     [TALUS_AUTO_GS_COULOMB] = {"gs-coulomb:omega=1.5", false},
     [TALUS_AUTO_CONTINUATION] = {"continuation", true},
+    [TALUS_AUTO_GS_EXACT] = {"gs-coulomb:omega=1", false},
+    [TALUS_AUTO_GS_DAMPED] = {"gs-coulomb:omega=0.5", false},
     {NULL, false}};
 
 /* Tolerances, relative to the reference speed, that separate the first methods (find_first). */
@@ -53,6 +61,19 @@ static const double LOOSE = 0.1, TIGHT = 1e-4;
  * used if most contacts are of spheres; otherwise it is LOOSE. SWEEPS: number of sweeps after which apgd takes over. */
 static const double LOOSE_COMPLIANT = 0.005;
 enum { SWEEPS = 300 };
+
+/* High friction. HIGH: friction coefficient above which plan_high_friction applies; GRADIENT_TO: largest coefficient for
+ * which apgd is part of it, if prox is, too; GRADIENT_ALONE_TO: where apgd does all without prox. EXACT_SWEEPS, GRADIENT_STEPS, DAMPED_SWEEPS, NEWTON_STEPS: iterations of the stages. ROUNDS:
+ * number of times that damped sweeps and prox are tried in turn. FEW: see there. Measurements are in docs/explanation/friction.md. */
+static const double HIGH = 0.9, GRADIENT_TO = 1.2, GRADIENT_ALONE_TO = 2.0;
+enum {
+    EXACT_SWEEPS = 200,
+    GRADIENT_STEPS = 400,
+    DAMPED_SWEEPS = 200,
+    NEWTON_STEPS = 40,
+    ROUNDS = 3,
+    FEW = 30
+};
 
 /* Without a reference speed and except under Coulomb's law, the direct method runs at once for at most SMALL blocks and
  * a tolerance below DIGITS times the starting residual. SMALL also limits uneven steps (is_uneven_step). */
@@ -257,14 +278,75 @@ static bool continuation_follows(const TrialMethod *trial, uint32_t kinds,
            !(kinds & ~talus_solver_continuation.takes);
 }
 
+/* ---- high friction ---- */
+
+/* Returns the largest friction coefficient of all ranks. */
+static double largest_friction(const TalusProblem *problem)
+{
+    const TalusOperator *op = &problem->op;
+    double largest = 0.0;
+    for (int i = 0; i < talus_first_joint(op); i++)
+        largest = fmax(largest, op->mu[i]);
+    talus_comm_find_maxima(talus_operator_comm(op), &largest, 1);
+    return largest;
+}
+
+/* True for steps of worlds under Coulomb's law with some friction coefficient above HIGH, which is written to *mu.
+ * False for uneven steps and free joints, where sweeps are slow, and on backends that own their memory. */
+static bool has_high_friction(const TalusProblem *problem, uint32_t kinds,
+                              const TalusSolveOptions *options, double *mu)
+{
+    if (!(kinds & TALUS_KINDS_OF(TALUS_LAW_COULOMB)) || kinds & TALUS_TAKES_JOINT ||
+        talus_problem_rows(problem) == 1 || !problem->op.pair ||
+        !(options->reference_speed > 0.0) || options->outer.kind != TALUS_OUTER_AUTO ||
+        !talus_backend_can(problem->backend, TALUS_CAP_HOST_MEMORY) ||
+        is_uneven_step(problem, options))
+        return false;
+    *mu = largest_friction(problem);
+    return *mu > HIGH;
+}
+
+/* Writes the stages for friction up to `mu` and returns their number: exact sweeps, apgd, or both, then damped sweeps
+ * and, if prox takes the problem, prox in turn. Sweeps begin where they suit; else apgd begins if mu is at most
+ * GRADIENT_TO or there is no prox. Ends with damped sweeps, which leave no deep overlap if the budget does not suffice.
+ * Returns 0, for the plan of lower friction, where that begins with apgd and either prox cannot help and mu is at most
+ * GRADIENT_ALONE_TO, or there are at most FEW blocks: where few contacts have several solutions, apgd finds the jam of a bar
+ * that is pushed along a floor (case painleve of `talus validate`), and sweeps find another one. */
+static int plan_high_friction(const TalusProblem *problem, uint32_t kinds, double mu,
+                              const TalusSolveOptions *options, TalusStage stage[TALUS_MAX_STAGES])
+{
+    const bool newton = find_trial(problem, kinds, options) == &exact;
+    const bool suit = sweeps_suit(problem, kinds, options);
+    const bool gradient = mu <= GRADIENT_TO || (!suit && !newton);
+    int count = 0;
+    if (!suit && (count_blocks(problem) <= FEW || (!newton && mu <= GRADIENT_ALONE_TO)))
+        return 0;
+    if (suit || !gradient)
+        stage[count++] = (TalusStage){TALUS_AUTO_GS_EXACT, EXACT_SWEEPS, false, false};
+    if (gradient)
+        stage[count++] = (TalusStage){TALUS_AUTO_APGD, GRADIENT_STEPS, false, true};
+    for (int k = 0; k < ROUNDS && newton; k++) {
+        stage[count++] = (TalusStage){TALUS_AUTO_GS_DAMPED, DAMPED_SWEEPS, false, false};
+        stage[count++] = (TalusStage){TALUS_AUTO_PROX, NEWTON_STEPS, true, false};
+    }
+    stage[count++] = (TalusStage){TALUS_AUTO_GS_DAMPED, INT_MAX, false, false};
+    return count;
+}
+
 /* `plan` of the solver type: sweeps if they suit, the first-order method, the trial method and continuation as trials
  * where they apply, then the first-order method for the rest of the budget. Sweeps need a reference speed, continuation
- * needs none, so there are at most four stages. */
+ * needs none, so there are at most four stages; with high friction there are at most 2 + 2 ROUNDS + 1. */
 static int plan_stages(TalusProblem *problem, const TalusSolveOptions *options,
                        TalusStage stage[TALUS_MAX_STAGES])
 {
     uint32_t kinds = talus_problem_kinds(problem);
-    int count = 0, first = find_first(problem, kinds, options);
+    double mu = 0.0;
+    int count = has_high_friction(problem, kinds, options, &mu)
+                    ? plan_high_friction(problem, kinds, mu, options, stage)
+                    : 0;
+    if (count > 0)
+        return count;
+    int first = find_first(problem, kinds, options);
     const TrialMethod *trial = find_trial(problem, kinds, options);
     int swept = first == TALUS_AUTO_GS_COULOMB ? SWEEPS : 0;
     if (swept) {

@@ -2,8 +2,8 @@
 #ifndef TALUS_SOLVERS_DRIVER_AUTO_H
 #define TALUS_SOLVERS_DRIVER_AUTO_H
 
-/* Indices of the solvers that "auto" hands over to, each named as the solver. Saved worlds contain the states of these
- * solvers, except that of gs-coulomb, in this order. */
+/* Indices of the solvers that "auto" hands over to, each named as the solver; GS_EXACT and GS_DAMPED are gs-coulomb with
+ * relaxation 1 and less. Saved worlds contain the states of these solvers, except those of gs-coulomb, in this order. */
 enum {
     TALUS_AUTO_LBFGS_FB,
     TALUS_AUTO_GS,
@@ -13,7 +13,9 @@ enum {
     TALUS_AUTO_IPM_CHOL,
     TALUS_AUTO_ADMM,
     TALUS_AUTO_GS_COULOMB,
-    TALUS_AUTO_CONTINUATION
+    TALUS_AUTO_CONTINUATION,
+    TALUS_AUTO_GS_EXACT,
+    TALUS_AUTO_GS_DAMPED
 };
 
 #endif

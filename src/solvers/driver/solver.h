@@ -36,7 +36,7 @@ typedef struct TalusStage {
 } TalusStage;
 
 /* Largest number of stages that a solver may plan. */
-enum { TALUS_MAX_STAGES = 4 };
+enum { TALUS_MAX_STAGES = 9 };
 
 typedef struct TalusSolverType {
     const char *name, *summary, *reference; /* for lists and messages; reference: paper or page */

@@ -424,6 +424,26 @@ static void warn_impacts(TalusWorld *world)
     world->said_impacts |= impacts->inexact > 0;
 }
 
+/* Friction coefficient above which steps under Coulomb's law may miss their tolerance for that reason (warn_friction). */
+static const double HIGH_FRICTION = 0.9;
+
+/* Logs, once per world, that a step under Coulomb's law missed its tolerance in a world with high friction. */
+static void warn_friction(TalusWorld *world)
+{
+    const double mu = world->materials.max_friction;
+    if (world->said_friction || !(mu > HIGH_FRICTION) ||
+        world->def.friction.law != TALUS_LAW_COULOMB)
+        return;
+    talus_log_to(
+        &world->log, TALUS_LOG_WARNING, "step.friction",
+        "step %lld: missed with friction coefficients up to %g; exact Coulomb friction "
+        "that high is hard to solve: a change of a normal impulse changes friction by mu "
+        "times as much; the solver auto on the cpu gets farthest, and law ccp converges at "
+        "any friction but lifts what slides (said once)",
+        (long long)world->info.step, mu);
+    world->said_friction = true;
+}
+
 /* Sets the imbalance, then adds the energy exchanged since the last step to the ledger. */
 static void close_ledger(TalusWorld *world)
 {
@@ -463,6 +483,7 @@ static void finish_step(TalusWorld *world, double end)
     warn_soft(world);
     if (!info->missed)
         return;
+    warn_friction(world);
     world->missed_steps++;
     if (!world->said_missed)
         talus_log_to(&world->log, TALUS_LOG_WARNING, "step.missed",
