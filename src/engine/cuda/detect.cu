@@ -82,7 +82,8 @@ static CuDetect detect_arguments(const TalusEngine *e, const TalusDetectOptions 
                 nullptr, /* no kernel needs at_rank */
                 b->ids_differ ? b->id.at : nullptr,
                 0,
-                b->slots - b->own};
+                b->slots - b->own,
+                nullptr /* ranks agree in grid.cu */};
     d.options = *options;
     d.filter = e->filter;
     d.grid = g->grid;
