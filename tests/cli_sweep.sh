@@ -119,8 +119,11 @@ awk 'BEGIN {
 good many.json -m probe:p299.mass --set "bodies[0].at=[0,$(printf '%5000s' '') 0, 0.5]" --out many
 contains many/runs.csv ',1,finished,'
 refused 2 'and 236 more' many.json -m probe:q.mass
-refused 2 "more than one probe has the name 'p'" many.json -m probe:p.mass --set probes='[{"name":"p","body":"x"},{"name":"p","body":"x"}]' \
-    --set 'bodies[0].name=x'
+refused 2 "probes[1].name: probes[0] has this name already" many.json -m probe:p.mass \
+    --set probes='[{"name":"p","body":"x"},{"name":"p","body":"x"}]' --set 'bodies[0].name=x'
+# a sink and a plane may share a name
+refused 2 "more than one plane or sink has the name 'out'" many.json -m flow:out.bodies --set sinks='[{"name":"out","axis":"z","below":-1}]' \
+    --set probes='[{"name":"out","plane":{"at":[0,0,0],"normal":[0,0,1]}}]'
 
 # copies of a scene have rows of their own
 plan --set copies=2 -m 'probe:floor, all[1].force_z'
