@@ -246,6 +246,13 @@ contains err 'its checkpoint is not read'
 contains err '80 masses are not known'
 refused 1 'checkpoint' worn
 
+# ---- a table of fields beside a run is of that run: a new one in the folder removes it ----
+"$TALUS" run box-stack --until 0.01 --out anew >log 2>&1 || fail "run: $(cat log)"
+"$TALUS" measure anew -f solid -o anew/fields.csv >log 2>&1 && [ -s anew/fields.csv ] || fail "fields: $(cat log)"
+"$TALUS" run --resume anew --until 0.02 >log 2>&1 && [ -s anew/fields.csv ] || fail "a resumed run: $(cat log)"
+"$TALUS" run box-stack --until 0.01 --out anew >log 2>&1 || fail "run: $(cat log)"
+[ -e anew/fields.csv ] && fail "a new run leaves fields of the earlier one"
+
 # ---- a damaged table ----
 cp -r run bad
 sed 's/velocity_y/veloxity_y/' run/frames/bodies-000001.csv >bad/frames/bodies-000001.csv

@@ -211,6 +211,27 @@ TEST(flux_counts_who_has_changed_sides)
     talus_assembly_free(&after);
 }
 
+/* 0.7 + (0.1 - 0.7) is less than 0.1: a body that comes to rest on the plane is beyond it, and leaves it once. */
+TEST(flux_counts_a_body_on_the_plane_once)
+{
+    static Scene s;
+    TalusAssembly state[3];
+    const double x[3] = {0.7, 0.1, 0.0};
+    TalusFluxDef def = {0, 0.1, {-INFINITY, -INFINITY, -INFINITY}, {INFINITY, INFINITY, INFINITY}};
+    TalusFlux flux;
+    make_scene(&s);
+    for (int k = 0; k < 3; k++) {
+        s.position[1].x = x[k];
+        REQUIRE_OK(talus_assembly_take(&s.snapshot, &s.head, TALUS_ANY_TAG, &state[k]));
+    }
+    for (int k = 0; k < 2; k++) {
+        REQUIRE_OK(talus_flux_measure(&state[k], &state[k + 1], &def, &flux));
+        CHECK_INT(flux.bodies, -k);
+    }
+    for (int k = 0; k < 3; k++)
+        talus_assembly_free(&state[k]);
+}
+
 TEST(unknown_masses_are_those_of_materials)
 {
     static Scene s;
@@ -382,6 +403,7 @@ int main(void)
     RUN(arms_cross_periods);
     RUN(powers_are_those_since_an_earlier_state);
     RUN(flux_counts_who_has_changed_sides);
+    RUN(flux_counts_a_body_on_the_plane_once);
     RUN(unknown_masses_are_those_of_materials);
     RUN(spins_have_energy);
     RUN(momentum_of_a_world_balances);

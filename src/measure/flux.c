@@ -30,14 +30,15 @@ static double wrap(const TalusPeriod *period, int axis, double x)
     return period->on[axis] ? x - side * floor((x - lo) / side) : x;
 }
 
-/* Returns how many times a way of `d` from x along the axis crosses the plane, or images of it: 1, 0 or, against the axis, -1. */
-static int count_crossings(const TalusFluxDef *def, const TalusPeriod *period, double x, double d)
+/* Returns how many times a way of `d` along the axis, from x to `to` or, in a period, an image of it, crosses the plane, or
+ * images of it: 1, 0 or, against the axis, -1. */
+static int count_crossings(const TalusFluxDef *def, const TalusPeriod *period, double x, double d,
+                           double to)
 {
-    const double to = x + d;
-    if (!period->on[def->axis])
+    if (!period->on[def->axis]) /* not x + d, which may round to the other side of the plane */
         return (to >= def->at) - (x >= def->at);
     const double side = talus_along(period->hi, def->axis) - talus_along(period->lo, def->axis);
-    return (int)(floor((to - def->at) / side) - floor((x - def->at) / side));
+    return (int)(floor((x + d - def->at) / side) - floor((x - def->at) / side));
 }
 
 /* True if the place at which the way crosses the plane is in the region across it. */
@@ -66,7 +67,8 @@ static void add_body(const TalusAssembly *before, int from, const TalusAssembly 
     const TalusVec3 d =
         talus_nearest_image_vector(&after->period, talus_sub(after->position[to], x));
     const int crossings =
-        count_crossings(def, &after->period, talus_along(x, def->axis), talus_along(d, def->axis));
+        count_crossings(def, &after->period, talus_along(x, def->axis), talus_along(d, def->axis),
+                        talus_along(after->position[to], def->axis));
     if (crossings == 0 || !crosses_region(def, &after->period, x, d))
         return;
     out->bodies += crossings;

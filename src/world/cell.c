@@ -219,7 +219,8 @@ static void control_axis(TalusWorld *world, int axis, double before, double h)
                   h * volume / inertia * (pressure - target + 4.0 * (pressure - before));
     double limit = inertial_limit * sqrt(target * volume / mass) / (2.0 * world->min_size) +
                    shear_share * fabs(c->now.rate.xy);
-    limit = talus_min(limit, axis_strain_limit / h);
+    limit =
+        talus_min(limit, axis_strain_limit / fmax(h, world->def.step)); /* a whole one follows */
     set_axis_rate(&c->now.rate, axis, talus_max(-limit, talus_min(limit, rate)));
 }
 

@@ -121,12 +121,11 @@ static int add_listed(const TalusWorld *world, TalusForceSums *sums)
     return first;
 }
 
-/* Adds those that have come with bodies and are not in the list yet. */
-static int add_waiting(TalusWorld *world, TalusForceSums *sums)
+/* Adds those that have come with bodies and are not in the list yet; they are sorted. */
+static int add_waiting(const TalusWorld *world, TalusForceSums *sums)
 {
     const int slots = world->bodies.counts.slots;
     int first = 0;
-    talus_ranks_sort_contacts(&world->ranks);
     for (int64_t k = 0; k < world->ranks.contacts; k++) {
         const TalusContactRecord *c = &world->ranks.contact[k];
         const int a = talus_slot_of(world, (TalusBodyId){c->a});
@@ -143,11 +142,11 @@ TalusStatus talus_world_sum_own_forces(const TalusWorld *world, double *force, i
                                        TalusForceSummary *summary)
 {
     TALUS_TRY(talus_ranks_download(world));
+    if (world->ranks.moved) /* sorting is not seen */
+        TALUS_TRY(talus_ranks_sort_contacts(&((TalusWorld *)world)->ranks));
     TalusForceSums sums =
         talus_force_sums_begin(world, world->bodies.counts.slots + 1, force, touching);
-    const int first = world->ranks.moved
-                          ? add_waiting((TalusWorld *)world, &sums) /* sorting is not seen */
-                          : add_listed(world, &sums);
+    const int first = world->ranks.moved ? add_waiting(world, &sums) : add_listed(world, &sums);
     *summary = sums.summary;
     summary->contacts = first;
     return TALUS_OK;

@@ -110,9 +110,11 @@ static int check_options(const MeasureOptions *o, const MeasureRequest *request)
     if (request->fields.count == 0 && !isnan(o->width))
         return cli_fail_usage(o->command,
                               "--width: of the kernel of fields; expected --field NAME");
-    if (o->rattlers >= 0 && (request->fields.count || request->histogram))
+    if (o->rattlers >= 0 && (request->fields.count || request->histogram || request->flux))
         return cli_fail_usage(o->command, "--rattlers: is for bulk figures; expected no --%s",
-                              request->histogram ? "histogram" : "field");
+                              request->histogram ? "histogram"
+                              : request->flux    ? "flux"
+                                                 : "field");
     if (o->cylinder && (!o->box || request->fields.count))
         return cli_fail_usage(o->command,
                               "--cylinder: expected --box, and no --field: cells are boxes");

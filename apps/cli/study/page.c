@@ -101,12 +101,13 @@ static bool is_numeric(const StudyAxis *axis)
     return true;
 }
 
-/* Returns the axis along x: the first one with numbers, else the first. */
+/* Returns the axis along x: the first one with numbers, one of several values if there is any; else the first. */
 static int choose_axis(const Study *study)
 {
-    for (int a = 0; a < study->grid.axes; a++)
-        if (is_numeric(&study->grid.axis[a]))
-            return a;
+    for (int least = 2; least > 0; least--) /* if possible one that varies */
+        for (int a = 0; a < study->grid.axes; a++)
+            if (is_numeric(&study->grid.axis[a]) && study->grid.axis[a].count >= least)
+                return a;
     return 0;
 }
 

@@ -90,9 +90,11 @@ struct TalusOutput {
 };
 
 /* Names of the files that every run may have; formats add others. */
-static const char *const own_names[] = {
-    TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME, "steps.csv", "probes.csv",
-    "flows.csv",        "joints.csv",       "cell.csv",  "ranks.csv", "profile.html"};
+static const char *const own_names[] =
+    {
+        TALUS_CHECKPOINT_A, TALUS_CHECKPOINT_B, FRAMES_NAME,  "steps.csv",
+        "probes.csv",       "flows.csv",        "joints.csv", "cell.csv",
+        "ranks.csv",        "profile.html",     "fields.csv"}; /* what `talus measure` has made of the earlier run, and the viewer shows */
 enum { OWN_NAMES = sizeof own_names / sizeof *own_names };
 
 /* ---- files of an earlier run ---- */

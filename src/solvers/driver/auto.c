@@ -63,8 +63,9 @@ static const double LOOSE_COMPLIANT = 0.005;
 enum { SWEEPS = 300 };
 
 /* High friction. HIGH: friction coefficient above which plan_high_friction applies; GRADIENT_TO: largest coefficient for
- * which apgd is part of it, if prox is, too; GRADIENT_ALONE_TO: where apgd does all without prox. EXACT_SWEEPS, GRADIENT_STEPS, DAMPED_SWEEPS, NEWTON_STEPS: iterations of the stages. ROUNDS:
- * number of times that damped sweeps and prox are tried in turn. FEW: see there. Measurements are in docs/explanation/friction.md. */
+ * which apgd is part of it, if prox is, too; GRADIENT_ALONE_TO: where apgd does all without prox. EXACT_SWEEPS,
+ * GRADIENT_STEPS, DAMPED_SWEEPS, NEWTON_STEPS: iterations of the stages. ROUNDS: number of times that damped sweeps and prox
+ * are tried in turn. FEW: see there. Measurements are in docs/explanation/friction.md. */
 static const double HIGH = 0.9, GRADIENT_TO = 1.2, GRADIENT_ALONE_TO = 2.0;
 enum {
     EXACT_SWEEPS = 200,
@@ -308,7 +309,7 @@ static bool has_high_friction(const TalusProblem *problem, uint32_t kinds,
 
 /* Writes the stages for friction up to `mu` and returns their number: exact sweeps, apgd, or both, then damped sweeps
  * and, if prox takes the problem, prox in turn. Sweeps begin where they suit; else apgd begins if mu is at most
- * GRADIENT_TO or there is no prox. Ends with damped sweeps, which leave no deep overlap if the budget does not suffice.
+ * GRADIENT_TO or there is no prox. Ends with damped sweeps, which leave no deep overlap, if the budget reaches them.
  * Returns 0, for the plan of lower friction, where that begins with apgd and either prox cannot help and mu is at most
  * GRADIENT_ALONE_TO, or there are at most FEW blocks: where few contacts have several solutions, apgd finds the jam of a bar
  * that is pushed along a floor (case painleve of `talus validate`), and sweeps find another one. */

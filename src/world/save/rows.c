@@ -70,8 +70,7 @@ static TalusStatus bring_piece(const TalusWorld *world, TalusRows *rows)
     TALUS_TRY(talus_ranks_send_in_order((TalusWorld *)world, rows->first));
     status = talus_ranks_take_all(rows->world, &ranks->inbox);
     talus_ranks_release_messages(ranks);
-    if (status == TALUS_OK)
-        talus_ranks_sort_contacts(&rows->world->ranks);
+    TALUS_THEN(status, talus_ranks_sort_contacts(&rows->world->ranks));
     return talus_comm_agree(rows->comm, status);
 }
 
