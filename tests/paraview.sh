@@ -2,6 +2,7 @@
 # Debian's ParaView opens the frames of runs with every kind of body, and images of fields: counts, times, fields, radii and
 # surfaces are compared with the exact tables, and the script beside the data makes its pictures.
 set -u
+export PYTHONDONTWRITEBYTECODE=1 # beside the sources
 failures=0
 
 if ! command -v pvpython >/dev/null 2>&1; then

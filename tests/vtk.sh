@@ -2,6 +2,7 @@
 # VTK, on which ParaView rests, opens the images of talus measure and the frames of a run: extents, times, names, values and
 # ranges are those of the tables.
 set -u
+export PYTHONDONTWRITEBYTECODE=1 # beside the sources
 
 python=
 for name in python3 /usr/bin/python3; do

@@ -10,6 +10,8 @@ import sys
 from paraview import servermanager
 from paraview.simple import *
 
+from differences import expect, fail, finish
+
 BODY_FIELDS = {  # as docs/how-to/paraview.md lists them: type, components
     "body_id": ("long long", 1),
     "radius": ("float", 1),
@@ -37,19 +39,6 @@ CONTACT_FIELDS = {
     "branch2": ("float", 3),
 }
 SPHERE, PLANE, BOX, CYLINDER, REVOLVE = range(5)
-failures = 0
-
-
-def fail(text):
-    global failures
-    failures += 1
-    if failures <= 20:
-        print("FAILED: " + text)
-
-
-def expect(what, value, wanted):
-    if value != wanted:
-        fail("%s: %r, expected %r" % (what, value, wanted))
 
 
 def single(text):
@@ -238,4 +227,4 @@ for argument in sys.argv[1:]:
     directory, _, numbers = argument.partition(":")
     check_run(directory, [float(x) for x in numbers.split(",")] if numbers else None)
 check_vtkhdf(sys.argv[1].partition(":")[0])
-sys.exit(1 if failures else 0)
+finish()

@@ -9,23 +9,11 @@ import xml.etree.ElementTree as ElementTree
 
 from vtkmodules.vtkIOXML import vtkXMLImageDataReader, vtkXMLPolyDataReader
 
+from differences import expect, fail, finish
+
 AXES = "xyz"
 SUFFIXES = {3: ["_x", "_y", "_z"], 6: ["_xx", "_yy", "_zz", "_xy", "_yz", "_xz"],
             9: ["_" + a + b for a in AXES for b in AXES], 1: [""]}
-failures = 0
-
-
-def fail(text):
-    global failures
-    failures += 1
-    if failures <= 20:
-        print("FAILED: " + text)
-
-
-def expect(what, value, wanted):
-    if value != wanted:
-        fail("%s: %r, expected %r" % (what, value, wanted))
-
 
 def near(what, value, wanted, tolerance):
     if not (abs(value - wanted) <= tolerance or (math.isnan(value) and math.isnan(wanted))):
@@ -116,5 +104,4 @@ def check_frames(run):
 
 check_fields(sys.argv[1], sys.argv[2])
 check_frames(sys.argv[3])
-print("%d failures" % failures if failures else "ok")
-sys.exit(1 if failures else 0)
+finish()

@@ -62,10 +62,10 @@ static const double LOOSE = 0.1, TIGHT = 1e-4;
 static const double LOOSE_COMPLIANT = 0.005;
 enum { SWEEPS = 300 };
 
-/* High friction. HIGH: friction coefficient above which plan_high_friction applies; GRADIENT_TO: largest coefficient for
- * which apgd is part of it, if prox is, too; GRADIENT_ALONE_TO: where apgd does all without prox. EXACT_SWEEPS,
- * GRADIENT_STEPS, DAMPED_SWEEPS, NEWTON_STEPS: iterations of the stages. ROUNDS: number of times that damped sweeps and prox
- * are tried in turn. FEW: see there. Measurements are in docs/explanation/friction.md. */
+/* High friction. HIGH: friction coefficient above which plan_high_friction applies, and worlds explain steps that miss
+ * (HIGH_FRICTION of world/step/step.c); GRADIENT_TO: largest coefficient for which apgd is part of it, if prox is, too;
+ * GRADIENT_ALONE_TO: where apgd does all without prox. EXACT_SWEEPS, GRADIENT_STEPS, DAMPED_SWEEPS, NEWTON_STEPS: iterations
+ * of the stages. ROUNDS: number of times that damped sweeps and prox are tried in turn. FEW: see there. Measurements are in docs/explanation/friction.md. */
 static const double HIGH = 0.9, GRADIENT_TO = 1.2, GRADIENT_ALONE_TO = 2.0;
 enum {
     EXACT_SWEEPS = 200,

@@ -24,10 +24,10 @@
 #include <string.h>
 
 /* Bodies are dealt anew if this share of them is new, or if uneven shares have cost more than dealing: if since the last
- * deal the rank that computes longest has lost as many seconds, against the mean of all, as that deal has taken, with the halo after it. So
- * dealing takes no longer than what is lost, however long it lasts what slows a rank. Shares are those of the last steps,
- * some 1 / (1 - REMEMBERED) of them. With fewer than FEWEST_STEPS, and unless a rank computes for IMBALANCE times the mean,
- * the difference is taken for chance. */
+ * deal the rank that computes longest has lost as many seconds, against the mean of all, as that deal has taken, with the
+ * halo after it. So dealing takes no longer than what is lost, however long it lasts what slows a rank. Shares are those of
+ * the last steps, some 1 / (1 - REMEMBERED) of them. With fewer than FEWEST_STEPS, and unless a rank computes for IMBALANCE
+ * times the mean, the difference is taken for chance. */
 static const double NEW_SHARE = 0.1, IMBALANCE = 1.05, REMEMBERED = 0.9375, FEWEST_STEPS = 3.5;
 enum { CURVE_BITS = 21 };
 

@@ -424,7 +424,8 @@ static void warn_impacts(TalusWorld *world)
     world->said_impacts |= impacts->inexact > 0;
 }
 
-/* Friction coefficient above which steps under Coulomb's law may miss their tolerance for that reason (warn_friction). */
+/* Friction coefficient above which steps under Coulomb's law may miss their tolerance for that reason, and the solver "auto"
+ * has a plan of its own: HIGH of solvers/driver/auto.c. */
 static const double HIGH_FRICTION = 0.9;
 
 /* Logs, once per world, that a step under Coulomb's law missed its tolerance in a world with high friction. */
