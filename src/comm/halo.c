@@ -2,9 +2,9 @@
 #include "comm/halo.h"
 
 #include "base/memory.h"
+#include "base/runs.h"
 
 #include <assert.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* ---- who needs what ---- */
@@ -33,18 +33,19 @@ static int mark_owned(TalusHalo *h, const TalusHaloBodies *b)
     return others;
 }
 
-/* Lists the bodies of other ranks, by owner; returns the number of owners. */
-static int sort_received(const TalusHalo *h, const TalusHaloBodies *b, Received *body)
+/* Lists the `count` bodies of other ranks by owner, most of which come in this order; sets *owners to the number of owners. */
+static TalusStatus sort_received(const TalusHalo *h, const TalusHaloBodies *b, Received *body,
+                                 int count, int *owners)
 {
-    int owners = 0, count = 0;
+    int at = 0;
     for (int i = 0; i < b->count; i++)
         if (!h->owned[i])
-            body[count++] = (Received){b->owner[i], i};
-    if (count > 0)
-        qsort(body, (size_t)count, sizeof *body, compare_received);
+            body[at++] = (Received){b->owner[i], i};
+    TALUS_TRY(talus_sort_runs(body, (size_t)count, sizeof *body, compare_received));
+    *owners = 0;
     for (int k = 0; k < count; k++)
-        owners += k == 0 || body[k].owner != body[k - 1].owner;
-    return owners;
+        *owners += k == 0 || body[k].owner != body[k - 1].owner;
+    return TALUS_OK;
 }
 
 static TalusStatus reserve_neighbours(TalusHalo *h, size_t neighbours)
@@ -78,10 +79,11 @@ static void add_all_ranks(TalusHalo *h, const Received *body, int count)
 static TalusStatus list_received(TalusHalo *h, const TalusHaloBodies *b, int count)
 {
     Received *body;
+    int owners = 0;
     TALUS_TRY(TALUS_ALLOC(h->receive_body, (size_t)count + 1, "bodies of the halo"));
     TALUS_TRY(TALUS_ALLOC(body, (size_t)count + 1, "bodies of the halo"));
-    const int owners = sort_received(h, b, body);
-    TalusStatus status = reserve_neighbours(h, (size_t)(b->everywhere ? h->comm->size : owners));
+    TalusStatus status = sort_received(h, b, body, count, &owners);
+    TALUS_THEN(status, reserve_neighbours(h, (size_t)(b->everywhere ? h->comm->size : owners)));
     if (status == TALUS_OK && b->everywhere)
         add_all_ranks(h, body, count);
     for (int k = 0; status == TALUS_OK && k < count; k++) {

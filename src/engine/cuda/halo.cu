@@ -11,10 +11,10 @@
 
 extern "C" {
 #include "backend/part.h"
+#include "base/runs.h"
 }
 
 #include <inttypes.h>
-#include <stdlib.h>
 
 /* ---- numbers of all ranks ---- */
 
@@ -90,15 +90,15 @@ static int compare_slots(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Lists the bodies in send[sends], each once, by slots, then those of the halo. */
-static void list_linked(TalusEngine *e, const int32_t *send, int sends)
+/* Lists the bodies in send[sends], ascending for each rank, each once, by slots, then those of the halo. */
+static TalusStatus list_linked(TalusEngine *e, const int32_t *send, int sends)
 {
     CuLink *link = &e->link;
     const int own = e->bodies.own;
     link->own = 0;
     if (sends > 0) {
         memcpy(link->slot, send, (size_t)sends * sizeof *send);
-        qsort(link->slot, (size_t)sends, sizeof *send, compare_slots);
+        TALUS_TRY(talus_sort_runs(link->slot, (size_t)sends, sizeof *send, compare_slots));
     }
     for (int k = 0; k < sends; k++)
         if (k == 0 || link->slot[k] != link->slot[link->own - 1])
@@ -108,6 +108,7 @@ static void list_linked(TalusEngine *e, const int32_t *send, int sends)
         link->slot[link->bodies++] = i;
     for (int k = 0; k < link->bodies; k++)
         link->number[k] = e->id[link->slot[k]];
+    return TALUS_OK;
 }
 
 /* Puts the linked bodies in the order of their numbers. place[slots] is work space. */
@@ -133,10 +134,11 @@ TalusStatus cu_link_bodies(TalusEngine *e, const TalusHaloLists *lists)
     TALUS_TRY(TALUS_GROW(link->order, most, 0, "bodies of the halo"));
     TALUS_TRY(TALUS_GROW(link->owner, most, 0, "bodies of the halo"));
     TALUS_TRY(TALUS_ALLOC(place, (size_t)e->bodies.slots + 1, "bodies of the halo"));
-    list_linked(e, lists->send, lists->sends);
-    order_linked(e, place);
+    TalusStatus status = list_linked(e, lists->send, lists->sends);
+    if (status == TALUS_OK)
+        order_linked(e, place);
     talus_release(place);
-    return TALUS_OK;
+    return status;
 }
 
 void cu_link_clear(TalusEngine *e)
