@@ -16,9 +16,9 @@
 #define TALUS_DRIFT_RADII 8.0
 
 /* TalusReachOptions.skin where a new halo costs much more than the bodies that a wider one has in each step: with an engine
- * that has memory of its own. Elsewhere TALUS_SKIN_SIZE. A heap of a hundred layers that comes down makes a third of the
- * searches that it makes with the latter. */
-#define TALUS_SKIN_OF_ENGINE 0.5
+ * that has memory of its own. Elsewhere TALUS_SKIN_SIZE. In 200 steps a heap of a hundred layers that comes down makes 24
+ * searches with 1, 39 with 0.5; beyond 1 the halo costs more than searches save (bench/results/2026-11-20-h200.md). */
+#define TALUS_SKIN_OF_ENGINE 1.0
 
 /* Where a body may touch others: within `length` of its centre, and within the skin for some steps. */
 typedef struct TalusReach {
