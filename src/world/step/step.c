@@ -22,6 +22,7 @@
 #include "world/step/stages.h"
 
 #include "base/profile.h"
+#include "problem/problem.h"
 
 /* Limits per part: depth of halvings (a sixteenth of the step), redetections, solves with stiffer contacts in a row. */
 enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4, MAX_STIFFENINGS = 8 };
@@ -424,15 +425,11 @@ static void warn_impacts(TalusWorld *world)
     world->said_impacts |= impacts->inexact > 0;
 }
 
-/* Friction coefficient above which steps under Coulomb's law may miss their tolerance for that reason, and the solver "auto"
- * has a plan of its own: HIGH of solvers/driver/auto.c. */
-static const double HIGH_FRICTION = 0.9;
-
 /* Logs, once per world, that a step under Coulomb's law missed its tolerance in a world with high friction. */
 static void warn_friction(TalusWorld *world)
 {
     const double mu = world->materials.max_friction;
-    if (world->said_friction || !(mu > HIGH_FRICTION) ||
+    if (world->said_friction || !(mu > TALUS_HIGH_FRICTION) ||
         world->def.friction.law != TALUS_LAW_COULOMB)
         return;
     talus_log_to(
