@@ -283,6 +283,7 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
         add_cost(&world->info.solve, part);
     world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
     TALUS_TRY(talus_stage_snapshot(world, true));
+    talus_joints_leave_phases(world);
     TALUS_TRY(advance(world, 0.5 * h, depth + 1));
     return advance(world, 0.5 * h, depth + 1);
 }
