@@ -51,6 +51,23 @@ near "$(column rows.csv dissipation | awk '{ s += 0.1 * $1 } END { printf "%.15g
 near "$(column field.csv dissipation | awk '{ s += 48 * $1 } END { printf "%.15g", s }')" "$(value frames.csv dissipation)" 1e-8 \
     "the integral of the field"
 
+# A frame that is rounded among exact ones (its exact part has a name that readers skip): neither it nor the next has a power.
+cp -r one mixed
+at=$(grep -abo EXAC mixed/frames.talus | sed -n 3p | cut -d: -f1)
+printf NONE | dd of=mixed/frames.talus bs=1 seek="$at" conv=notrunc 2>/dev/null
+for from in 0.1 0.2; do
+    "$TALUS" measure mixed --source frames --from $from -o mixed.csv >out 2>&1 || fail "mixed: $(cat out)"
+    [ "$(awk -F, '$1 > 0.15 && $1 < 0.35' mixed.csv | cut -d, -f1 | wc -l)" = 2 ] || fail "mixed: $(cat mixed.csv)"
+    [ "$(column mixed.csv dissipation | tail -n 3 | head -n 2 | tr -d '\n')" = "" ] ||
+        fail "powers after a rounded frame: $(column mixed.csv dissipation)"
+    near "$(value mixed.csv dissipation)" "$(value rows.csv dissipation)" 0 "the power of two exact frames"
+done
+for options in "--at 0.3" "--at 0.2" "--from 0.2"; do
+    # shellcheck disable=SC2086
+    "$TALUS" measure mixed --source frames -f dissipation $options >out 2>err && fail "mixed frames have a field $options"
+    contains err "dissipated energies, which frames lack"
+done
+
 # the same bits
 last=frames/bodies-000004.csv
 settle two --until 0.4 --frames csv --threads 3

@@ -41,6 +41,42 @@ grep -q 'empty: holds neither checkpoint-a' error || fail "$(cat error)"
 run --resume out --from bed 2>error && fail "--resume with --from"
 grep -q 'come from the checkpoint' error || fail "$(cat error)"
 
+# ---- what is refused is said, not that the checkpoint were unusable ----
+cat >scenes/refused.json <<'END'
+{"from": "../bed", "step": 0.004, "until": 0.1, "dissipation": true, "impacts": "propagating", "bodies": []}
+END
+run scenes/refused.json --no-out 2>error && fail "impacts with dissipation"
+grep -q 'from: dissipation: it is not summed with impacts that propagate' error || fail "$(cat error)"
+grep -q checkpoint error && fail "the checkpoint is blamed: $(cat error)"
+cat >cell.json <<'END'
+{"step": 0.001, "until": 0.01, "gravity": [0, 0, 0], "solver": {"reference_speed": 0.1},
+ "period": {"x": [0, 1], "y": [0, 1], "z": [0, 1]}, "cell": {"rate": {"xx": 0.5}},
+ "bodies": [{"radius": 0.05, "at": [0.5, 0.5, 0.5]}]}
+END
+run cell.json --out cell --until 0.005 --frames exact >/dev/null || fail "the cell"
+run --resume cell --ranks 2 --until 0.01 2>error && fail "a cell on two ranks"
+grep -q '^talus: world: a cell that deforms works on one rank' error || fail "$(cat error)"
+
+# ---- other periods than the earlier run had, in the end longer along x by 0.25 % ----
+# periods KEY START EXPECTED: starts there with this key; expects a warning with this text, or none
+periods() {
+    echo '{"step": 0.001, "until": 0.002, "gravity": [0, 0, 0], "solver": {"reference_speed": 0.1}, "bodies": [{"radius": 0.05, "at": [2, 2, 2]}]'"$1"'}' >periods.json
+    run periods.json --from "$2" --no-out >/dev/null 2>error || fail "start with $1: $(cat error)"
+    if [ -z "$3" ]; then
+        [ ! -s error ] || fail "periods that are the same: $(cat error)"
+    else
+        [ "$(grep -c 'periods of the earlier state' error)" = 1 ] && grep -qF "$3" error || fail "start with $1: $(cat error)"
+    fi
+}
+same='"x": [0, 1], "y": [0, 1], "z": [0, 1]'
+periods ", \"period\": {$same}" cell@0 ""
+periods "" cell@0 "z, 1 m) are not those of this world (x, none; y, none; z, none)"
+periods "" cell@0 "as before: \"period\": {$same}"
+periods ", \"period\": {$same}" cell "(x, 1.0025025 m) are not those of this world (x, 1 m)"
+echo '{"step": 0.001, "until": 0.002, "bodies": [{"radius": 0.05, "at": [1, 1, 1]}]}' >single.json
+run single.json --out single >/dev/null || fail "a run without periods"
+periods ', "period": {"x": [-4, 4]}' single 'state (x, none) are not those of this world (x, 8 m)'
+
 # ---- exact frames: any of their times, the same bits on any number of ranks ----
 "$TALUS" run settle-box --set bodies=100 --until 0.3 --every 0.1 --frames exact --out exact --threads 1 --quiet || fail "exact frames"
 run scenes/plain.json --from exact@0.1 --no-out >early.json || fail "--from exact@0.1: $(cat early.json)"

@@ -286,6 +286,14 @@ values=$(sed 's/"title": "field:heavy.density".*//; s/.*"name": "heavy=5000","va
 near "$(echo "$values" | cut -d, -f2)" "$(awk -F, '$1 == 30 && $2 == 0.1 && $3 == 5000 { print $5 }' groups/runs.csv)" 1e-12 "a map has x first"
 near "$(echo "$values" | cut -d, -f6)" "$(awk -F, '$1 == 40 && $2 == 0.5 && $3 == 5000 { print $5 }' groups/runs.csv)" 1e-12 "the last cell of a map"
 
+# ---- runs whose solver differs after 500 characters are two runs ----
+long_solver=gs:omega=1.5
+while [ ${#long_solver} -lt 600 ]; do long_solver=$long_solver,omega=1.5; done
+for last in 1.4 1.3; do
+    good settle-box --set bodies=20 --until 0.02 --every 0.01 --vary mu=0.3 -m coordination --solver "$long_solver,omega=$last" --out solvers
+done
+[ "$(ls solvers/runs | wc -l)" = 2 ] || fail "one run for two solvers"
+
 # ---- SIGKILL of all its processes at random moments ----
 killed=0
 for attempt in 1 2 3 4 5 6 7 8 9 10 11 12; do

@@ -39,3 +39,15 @@ grep -q 'friction coefficients up to 3' first-order.err || fail "no word on fric
 run relaxed --set mu=3 --solver apgd --set law=ccp --threads 1
 [ "$(number_of relaxed missed_steps)" = 0 ] || fail "the relaxation misses steps at mu 3"
 ! grep -q 'friction coefficients' relaxed.err || fail "the relaxation is warned of friction"
+
+# up to 0.9 friction is not high: no word on it, and the plan of `auto` for lower friction
+for mu in 0.9 0.901; do
+    run "limit-$mu" --set mu=$mu --set solver.tolerance=1e-9 --solver apgd --threads 1
+    [ "$(number_of "limit-$mu" missed_steps)" -gt 3 ] || fail "mu $mu: apgd reaches 1e-9"
+    run "plan-$mu" --set mu=$mu --threads 1
+done
+! grep -q 'friction coefficients' limit-0.9.err || fail "a word on friction 0.9: $(cat limit-0.9.err)"
+grep -q 'friction coefficients up to 0.901' limit-0.901.err || fail "no word on friction: $(cat limit-0.901.err)"
+iterations=$(number_of plan-0.9 iterations)
+[ "$iterations" -gt $((2 * $(number_of plan-0.901 iterations))) ] ||
+    fail "above 0.9 auto has no plan of its own: $iterations and $(number_of plan-0.901 iterations) iterations"

@@ -223,6 +223,33 @@ TEST(phases_change_from_force_to_stress_to_velocity_and_back)
     talus_world_destroy(press.world);
 }
 
+/* Steps that miss their tolerance go in sixteenths. Of those of the second step, five have their middle before 13 ms, also if
+ * the whole step, which came to nothing, lay in the second phase. */
+TEST(a_phase_begins_no_earlier_in_a_step_that_is_halved)
+{
+    const TalusServoPhase phases[] = {{TALUS_SERVO_FORCE, 8.0, 0.0, 0.013},
+                                      {TALUS_SERVO_FORCE, 40.0, 0.0, INFINITY}};
+    TalusWorldDef def = joint_def(0.01);
+    def.on_miss = TALUS_MISS_HALVE;
+    def.tolerance = 1e-30;
+    def.max_iterations = 300;
+    TalusWorld *world = joint_world(&def);
+    add_body(world, (Body){.shape = floor_plane()});
+    add_body(world, (Body){.shape = ball(0.025), .mass = grain_mass, .x = {0.0, 0.0, 0.025}});
+    const TalusVec3 at = {0.0, 0.0, plate_height};
+    TalusBodyId plate = add_body(world, (Body){.shape = box(0.1, 0.1, 0.01), .mass = 0.5, .x = at});
+    TalusJointId joint = add_joint(world, servo_of(plate, at, down, 0.0));
+    CHECK_OK(talus_world_set_servo_phases(world, joint, phases, 2));
+    const double expected[] = {8.0, (5.0 * 8.0 + 11.0 * 40.0) / 16.0, 40.0};
+    for (int i = 0; i < 3; i++) {
+        TalusStepInfo info;
+        CHECK_OK(talus_world_step(world, &info));
+        CHECK_INT(info.halvings, 4);
+        CHECK_NEAR(joint_state(world, joint).effort, expected[i], 1e-9);
+    }
+    talus_world_destroy(world);
+}
+
 static void refuse_phases(const Press *press, TalusServoPhase first, TalusServoPhase last,
                           const char *words)
 {
@@ -392,6 +419,41 @@ TEST(six_servos_reach_an_isotropic_stress)
     talus_world_destroy(cell.world);
 }
 
+/* ---- the end ---- */
+
+static void count_messages(void *user, TalusLogLevel level, const char *id, const char *text)
+{
+    (void)level;
+    *(int *)user += strcmp(id, "step.servo") == 0 && strstr(text, "joint \"plate\"") != NULL;
+}
+
+/* A plate that its servo pushes into a sink, another one after it; and one that the caller removes, who knows. */
+TEST(a_sink_that_takes_a_wall_ends_its_servo_and_says_so_once)
+{
+    for (int removed = 0; removed < 2; removed++) {
+        int said = 0;
+        TalusWorldDef def = joint_def(0.01);
+        TalusWorld *world = joint_world(&def);
+        talus_world_set_log(world, count_messages, &said);
+        TalusBodyId plate[2];
+        for (int k = 0; k < 2; k++) {
+            const TalusVec3 at = {k, 0.0, 0.05 * k};
+            plate[k] = add_body(world, (Body){.shape = box(0.1, 0.1, 0.01), .mass = 1.0, .x = at});
+            TalusJointDef servo = servo_of(plate[k], at, down, 1.0);
+            servo.name = "plate";
+            add_joint(world, servo);
+        }
+        CHECK_OK(talus_world_add_sink(world, 2, -0.1));
+        for (int k = 0; k < 2 && removed; k++)
+            CHECK_OK(talus_world_remove_body(world, plate[k]));
+        for (int i = 0; i < 200; i++)
+            checked_step(world);
+        CHECK_INT(talus_world_joint_count(world), 0);
+        CHECK_INT(said, !removed);
+        talus_world_destroy(world);
+    }
+}
+
 /* ---- bits ---- */
 
 /* A press with a stress between its plate and the floor, saved in the middle, ends where one without a break ends. */
@@ -467,9 +529,11 @@ int main(void)
     RUN(the_area_of_a_box_and_a_cylinder);
     RUN(the_area_between_walls_that_move);
     RUN(phases_change_from_force_to_stress_to_velocity_and_back);
+    RUN(a_phase_begins_no_earlier_in_a_step_that_is_halved);
     RUN(phases_that_make_no_sense);
     RUN(servos_that_make_no_sense);
     RUN(six_servos_reach_an_isotropic_stress);
+    RUN(a_sink_that_takes_a_wall_ends_its_servo_and_says_so_once);
     RUN(threads_and_a_restart_change_no_bits);
     RUN(phases_go_on_after_a_restart);
     return talus_test_result();

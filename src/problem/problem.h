@@ -7,6 +7,10 @@
 #include "linalg/sparse.h"
 #include "problem/build.h"
 
+/* Friction coefficient above which contacts under Coulomb's law are hard to solve: the solver "auto" has a plan of its own,
+ * and worlds explain steps that miss their tolerance. */
+#define TALUS_HIGH_FRICTION 0.9
+
 struct TalusProblem {
     TalusOperator
         op; /* on the host, with the CPU backend's scratch; read by public functions. Of a lent problem only counts are valid. */

@@ -2,7 +2,10 @@
 #include "world/cell.h"
 #include "world/state.h"
 
+#include <assert.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 
 /* bounds of controlled rates: an inertial number, and a share of the rate of shear */
 static const double inertial_limit = 0.01, shear_share = 0.2;
@@ -109,8 +112,62 @@ TalusVec3 talus_cell_flow_at(const TalusWorld *world, TalusVec3 x)
     return talus_flow_at(&cell->last, cell->centre, x);
 }
 
-void talus_cell_continue(TalusWorld *world, double tilt, TalusGradient flow)
+/* Returns the length of a period along an axis, m; 0 without one. */
+static double period_length(const TalusPeriod *p, int axis)
 {
+    return p->on[axis] ? talus_along(p->hi, axis) - talus_along(p->lo, axis) : 0.0;
+}
+
+/* A text that grows; what does not fit is an error of this file. */
+typedef struct Words {
+    char text[320];
+    size_t used;
+} Words;
+
+static void add_words(Words *w, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    w->used += (size_t)vsnprintf(w->text + w->used, sizeof w->text - w->used, format, args);
+    va_end(args);
+    assert(w->used < sizeof w->text);
+}
+
+/* Adds "x, 2 m", or "x, none". */
+static void add_length(Words *w, int axis, double length)
+{
+    add_words(w, "%s%c, ", w->used ? "; " : "", "xyz"[axis]);
+    add_words(w, length > 0.0 ? "%.9g m" : "none", length);
+}
+
+/* Warns if the world has other periods than the earlier state. */
+static void compare_periods(const TalusWorld *world, const TalusPeriod *earlier)
+{
+    static const double rounding = 1e-9;
+    Words was = {.used = 0}, is = {.used = 0}, hint = {.used = 0};
+    for (int k = 0; k < 3; k++) {
+        const double before = period_length(earlier, k), now = period_length(&world->def.period, k);
+        if (before > 0.0)
+            add_words(&hint, "%s\"%c\": [%.17g, %.17g]", hint.used ? ", " : "", "xyz"[k],
+                      talus_along(earlier->lo, k), talus_along(earlier->hi, k));
+        if (fabs(before - now) <= rounding * fmax(before, now))
+            continue;
+        add_length(&was, k, before);
+        add_length(&is, k, now);
+    }
+    if (was.used == 0)
+        return;
+    talus_log_to(&world->log, TALUS_LOG_WARNING, "start.period",
+                 "periods of the earlier state (%s) are not those of this world (%s): bodies at "
+                 "its sides may overlap, lie apart or lose contacts; as before: %s%s%s",
+                 was.text, is.text, hint.used ? "\"period\": {" : "no \"period\"", hint.text,
+                 hint.used ? "}" : "");
+}
+
+void talus_cell_continue(TalusWorld *world, const TalusPeriod *earlier, TalusGradient flow)
+{
+    const double tilt = earlier->tilt;
+    compare_periods(world, earlier);
     if (tilt != 0.0)
         talus_log_to(&world->log, TALUS_LOG_WARNING, "start.tilt",
                      "the cell of the earlier state has a tilt of %g m, which stays behind: bodies "

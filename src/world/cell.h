@@ -51,8 +51,9 @@ void talus_cell_init(TalusWorld *world);
 
 /* Returns the velocity at x of a body that moves with the cell. */
 TalusVec3 talus_cell_flow_at(const TalusWorld *world, TalusVec3 x);
-/* Tells the cell of a new world that its bodies come from one with this tilt and flow, which they keep. */
-void talus_cell_continue(TalusWorld *world, double tilt, TalusGradient flow);
+/* Tells the cell of a new world that its bodies come from one with this period and flow, which they keep. Warns if the world
+ * has another period. */
+void talus_cell_continue(TalusWorld *world, const TalusPeriod *earlier, TalusGradient flow);
 
 /* Starts a step; before detection in a part of length h; after the bodies have moved; ends a step; undoes a failed one. They do
  * nothing in a world without such a cell. talus_cell_finish_part wraps bodies. */

@@ -56,7 +56,7 @@ struct TalusWorld {
     bool said_missed, said_infeasible;
     /* true if the warning has been logged; not saved: a resumed run may repeat these warnings */
     bool said_fallback, said_overlap, said_jammed, said_clipped, said_soft, said_impacts;
-    bool said_friction;
+    bool said_friction, said_servo;
 
     TalusPool *pool;
     TalusProblem *problem;

@@ -58,6 +58,7 @@ typedef struct MeasureStates {
     unsigned data;
     int bodies, assumed_masses; /* of the last one */
     TalusAssembly before;       /* numbers and dissipated energies of the last one taken */
+    bool has_before;
 } MeasureStates;
 
 /* Sets s->source from --source or, without it, the best that the run in s->dir has for these options. Returns the exit

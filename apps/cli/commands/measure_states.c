@@ -149,16 +149,21 @@ static TalusStatus read_earlier(MeasureStates *s, int tag)
     if (s->chosen[0] == 0)
         return TALUS_OK;
     TALUS_TRY(talus_states_read(s->states, s->chosen[0] - 1, &snapshot, &head));
-    return talus_assembly_take(snapshot, head, tag, &s->before);
+    TALUS_TRY(talus_assembly_take(snapshot, head, tag, &s->before));
+    s->has_before = true;
+    return TALUS_OK;
 }
 
-/* Makes s->before that of this state. */
+/* Makes s->before that of this state; without energies if the state has none, as rounded frames. */
 static TalusStatus remember(MeasureStates *s, const TalusAssembly *assembly)
 {
     const size_t bodies = (size_t)assembly->body_count;
     TalusAssembly *b = &s->before;
     talus_assembly_free(b);
     b->time = assembly->time;
+    s->has_before = true;
+    if (!assembly->dissipated)
+        return TALUS_OK;
     b->body_count = assembly->body_count;
     TALUS_TRY(TALUS_ALLOC(b->id, bodies, "dissipated energies"));
     TALUS_TRY(TALUS_ALLOC(b->dissipated, bodies, "dissipated energies"));
@@ -167,14 +172,13 @@ static TalusStatus remember(MeasureStates *s, const TalusAssembly *assembly)
     return TALUS_OK;
 }
 
-/* Sets the powers since the state taken before or, of the first, since the one before it or the start of the run. */
+/* Sets the powers since the state taken before or, of the first, since the one before it or the start of the run. A state
+ * has none after one without energies: what was dissipated since then is not known. */
 static TalusStatus find_powers(MeasureStates *s, int tag, int i, TalusAssembly *assembly)
 {
-    if (!assembly->dissipated)
-        return TALUS_OK;
-    if (i == 0)
+    if (i == 0 && assembly->dissipated)
         TALUS_TRY(read_earlier(s, tag));
-    TALUS_TRY(talus_assembly_compare(assembly, s->before.id ? &s->before : NULL));
+    TALUS_TRY(talus_assembly_compare(assembly, s->has_before ? &s->before : NULL));
     return remember(s, assembly);
 }
 

@@ -75,19 +75,19 @@ static TalusStatus load_scene(const Study *study, const StudyRun *run, TalusScen
 static TalusStatus format_identity(const Study *study, const TalusScene *scene, char **identity)
 {
     const StudyOptions *o = study->options;
-    char text[2048];
+    const char *solver = o->solver ? o->solver : "", *backend = o->backend ? o->backend : "";
+    const size_t size = 256 + strlen(solver) + strlen(backend); /* 256: all but these texts */
     uint64_t digest;
     TALUS_TRY(talus_scene_digest(scene, &digest));
-    int used = snprintf(text, sizeof text,
-                        "talus sweep 1\nprogram %s %016" PRIx64 "\nscene %016" PRIx64 "\n",
-                        talus_version(), study->program, digest);
-    used += snprintf(text + used, sizeof text - (size_t)used, "solver %.500s\nbackend %.100s\n",
-                     o->solver ? o->solver : "", o->backend ? o->backend : "");
+    char *text = *identity = cli_check_memory(malloc(size));
+    int used = snprintf(text, size,
+                        "talus sweep 1\nprogram %s %016" PRIx64 "\nscene %016" PRIx64
+                        "\nsolver %s\nbackend %s\n",
+                        talus_version(), study->program, digest, solver, backend);
     if (!isnan(o->until))
-        used += snprintf(text + used, sizeof text - (size_t)used, "until %.17g\n", o->until);
+        used += snprintf(text + used, size - (size_t)used, "until %.17g\n", o->until);
     if (!isnan(o->every))
-        snprintf(text + used, sizeof text - (size_t)used, "every %.17g\n", o->every);
-    *identity = cli_check_memory(strdup(text));
+        snprintf(text + used, size - (size_t)used, "every %.17g\n", o->every);
     return TALUS_OK;
 }
 

@@ -75,10 +75,10 @@ static TalusStatus read_ball(const Flow *flow, double *height, double *speed)
     return status;
 }
 
-/* Lets the ball fall until it turns or stops; sets its depth, m. Missed steps are judged with those of `settled`: a drop has
+/* Lets the ball fall until it turns or stops; sets its depth, m, and the friction of contacts that slide then. Missed steps are judged with those of `settled`: a drop has
  * some sixty steps, of which one would be too many. */
 static TalusStatus drop_ball(const Flow *settled, const void *bytes, size_t size, const Bed *bed,
-                             double side, double fall, double *depth)
+                             double side, double fall, double *depth, double *sliding)
 {
     Flow flow = {.threads = settled->threads, .steps = settled->steps, .missed = settled->missed};
     double height = bed->top, speed = -INFINITY;
@@ -89,6 +89,7 @@ static TalusStatus drop_ball(const Flow *settled, const void *bytes, size_t size
         status = flow_advance(&flow, 0.25);
         TALUS_THEN(status, read_ball(&flow, &height, &speed));
     }
+    TALUS_THEN(status, flow_find_sliding(&flow, sliding));
     TALUS_THEN(status, flow_check(&flow));
     *depth = bed->surface - height;
     flow_end(&flow);
@@ -126,7 +127,8 @@ static TalusStatus measure_crater(const ValidateSetup *setup, double *found)
     TALUS_THEN(status, talus_world_save(flow.world, &bytes, &size));
     flow_end(&flow);
     for (int i = 0; i < DROPS && status == TALUS_OK; i++)
-        status = drop_ball(&flow, bytes, size, &bed, side, drop_height[i] * flow_d, &depth[i]);
+        status = drop_ball(&flow, bytes, size, &bed, side, drop_height[i] * flow_d, &depth[i],
+                           &found[2]);
     talus_free(bytes);
     if (status == TALUS_OK)
         fit_depths(&bed, depth, found);
@@ -140,6 +142,7 @@ static void expect_crater(double h, ValidateQuantity *q)
         .name = "factor of Uehara's law", .unit = "", .expected = 0.14, .bound = 0.04};
     q[1] = (ValidateQuantity){
         .name = "exponent of the drop distance", .unit = "", .expected = 1.0 / 3.0, .bound = 0.08};
+    q[2] = flow_expect_sliding(0.5);
 }
 
 const ValidateCase validate_craters[] = {
@@ -150,12 +153,12 @@ const ValidateCase validate_craters[] = {
          "Rev. Lett. 90, 194301; Ambroso et al. 2005, Phys. Rev. E 71, 051305); 0.14 from memory",
      .reason =
          "0.04: angle of repose, 25 within 4 degrees, 17 %; scatter of experiments 10 %; a ball of eight grains, which "
-         "meets grains over D + d, 15 %. 0.08 excludes exponents 1/4 and 1/2",
+         "meets grains over D + d, 15 %. 0.08 excludes exponents 1/4 and 1/2; 0.005: Coulomb's law",
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,
      .seeds = 2,
-     .quantities = 2,
+     .quantities = 3,
      .expect = expect_crater,
      .measure = measure_crater}};
 const int validate_craters_count = LAB_COUNT(validate_craters);

@@ -194,6 +194,12 @@ TalusStatus flow_find_sliding(const Flow *flow, double *out)
     return status;
 }
 
+ValidateQuantity flow_expect_sliding(double mu)
+{
+    return (ValidateQuantity){
+        .name = "friction of contacts that slide", .unit = "", .expected = mu, .bound = 0.005};
+}
+
 TalusVec3 flow_find_boundary_force(const TalusAssembly *a)
 {
     TalusVec3 force = {0.0, 0.0, 0.0};

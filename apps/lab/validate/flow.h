@@ -66,6 +66,8 @@ TalusStatus flow_find_mean(const Flow *flow, TalusVec3 *position, TalusVec3 *vel
 /* Sets the largest tangential over normal force of the contacts of two grains, of those with at least a tenth of the mean
  * normal force: in a flow some slide, and it is their friction. 0 without contacts. */
 TalusStatus flow_find_sliding(const Flow *flow, double *out);
+/* The quantity of that, which is mu by Coulomb's law, whatever the flow. */
+ValidateQuantity flow_expect_sliding(double mu);
 /* Returns the force of the grains on all other bodies, N. */
 TalusVec3 flow_find_boundary_force(const TalusAssembly *assembly);
 

@@ -90,8 +90,7 @@ static void expect_plane_shear(double h, ValidateQuantity *q)
         .name = "solid fraction at I = 0.01", .unit = "", .expected = 0.587, .bound = 0.01};
     q[3] = (ValidateQuantity){
         .name = "pressure over the one that is kept", .unit = "", .expected = 1.0, .bound = 0.01};
-    q[4] = (ValidateQuantity){
-        .name = "friction of contacts that slide", .unit = "", .expected = 0.5, .bound = 0.005};
+    q[4] = flow_expect_sliding(0.5);
 }
 
 const ValidateCase validate_shearing[] = {

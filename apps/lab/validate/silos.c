@@ -137,9 +137,9 @@ static TalusStatus measure_rate(Flow *flow, const Silo *silo, Rate *rate)
     return TALUS_OK;
 }
 
-/* Measures the rate of each orifice from a settled state. */
+/* Measures the rate of each orifice from a settled state, and the friction of contacts that slide towards the last one. */
 static TalusStatus measure_rates(const ValidateSetup *setup, const Silo *silo, const void *bytes,
-                                 size_t size, Rate rate[ORIFICES])
+                                 size_t size, Rate rate[ORIFICES], double *sliding)
 {
     TalusStatus status = TALUS_OK;
     for (int i = 0; i < ORIFICES && status == TALUS_OK; i++) {
@@ -148,6 +148,7 @@ static TalusStatus measure_rates(const ValidateSetup *setup, const Silo *silo, c
         TALUS_THEN(status,
                    open_orifice(flow.world, silo, orifices[i] * flow_d * (1.0 + setup->widening)));
         TALUS_THEN(status, measure_rate(&flow, silo, &rate[i]));
+        TALUS_THEN(status, flow_find_sliding(&flow, sliding));
         TALUS_THEN(status, flow_check(&flow));
         flow_end(&flow);
     }
@@ -206,7 +207,7 @@ static TalusStatus measure_discharge(const ValidateSetup *setup, const Silo *sil
     TALUS_THEN(status, measure_bulk_density(&flow, silo, &density));
     TALUS_THEN(status, talus_world_save(flow.world, &bytes, &size));
     flow_end(&flow);
-    TALUS_THEN(status, measure_rates(setup, silo, bytes, size, rate));
+    TALUS_THEN(status, measure_rates(setup, silo, bytes, size, rate, &found[4]));
     talus_free(bytes);
     if (status == TALUS_OK)
         fit_beverloo(silo, rate, density, found);
@@ -223,7 +224,7 @@ static TalusStatus measure_cone(const ValidateSetup *setup, double *found)
     return measure_discharge(setup, &cone_silo, found);
 }
 
-static void expect_discharge(const char *name, double bound, ValidateQuantity *q)
+static void expect_discharge(const Silo *silo, const char *name, double bound, ValidateQuantity *q)
 {
     q[0] = (ValidateQuantity){.name = name, .unit = "", .expected = 0.6, .bound = bound};
     q[1] = (ValidateQuantity){.name = "exponent", .unit = "", .expected = 2.5, .bound = 0.3};
@@ -231,18 +232,19 @@ static void expect_discharge(const char *name, double bound, ValidateQuantity *q
         .name = "largest deviation of C", .unit = "%", .expected = 0.0, .bound = 8.0};
     q[3] = (ValidateQuantity){
         .name = "chi^2 over 2, C and k free", .unit = "", .expected = 0.0, .bound = 4.6};
+    q[4] = flow_expect_sliding(silo->friction);
 }
 
 static void expect_beverloo(double h, ValidateQuantity *q)
 {
     (void)h;
-    expect_discharge("C at k = 1.4", 0.05, q);
+    expect_discharge(&flat_silo, "C at k = 1.4", 0.05, q);
 }
 
 static void expect_cone(double h, ValidateQuantity *q)
 {
     (void)h;
-    expect_discharge("C at k = 1.4 over 1.212", 0.08, q);
+    expect_discharge(&cone_silo, "C at k = 1.4 over 1.212", 0.08, q);
 }
 
 /* ---- the load on the bottom ----
@@ -268,9 +270,9 @@ static const char load_scene[] = FLOW_SCENE({
 });
 /* clang-format on */
 
-/* Sets the loads of plate and wall over the weight of `count` spheres. */
+/* Sets the loads of plate and wall over the weight of `count` spheres, and the friction of contacts that slide. */
 static TalusStatus measure_load(const ValidateSetup *setup, double count, double *bottom,
-                                double *wall)
+                                double *wall, double *sliding)
 {
     const FlowParam params[] = {{"count", count}, {NULL, 0.0}};
     Flow flow;
@@ -280,6 +282,7 @@ static TalusStatus measure_load(const ValidateSetup *setup, double count, double
     TALUS_THEN(status, flow_advance(&flow, 60.0));
     TALUS_THEN(status, flow_average_forces(&flow, 10.0, 2, force));
     TALUS_THEN(status, flow_find_mean(&flow, &mean, &velocity, &mass));
+    TALUS_THEN(status, flow_find_sliding(&flow, sliding));
     TALUS_THEN(status, flow_check(&flow));
     flow_end(&flow);
     *bottom = -force[0].z / (mass * flow_g);
@@ -310,8 +313,8 @@ static double find_height(double load)
 static TalusStatus measure_janssen(const ValidateSetup *setup, double *found)
 {
     double bottom, wall, half, half_wall;
-    TALUS_TRY(measure_load(setup, 450.0, &half, &half_wall));
-    TALUS_TRY(measure_load(setup, 900.0, &bottom, &wall));
+    TALUS_TRY(measure_load(setup, 450.0, &half, &half_wall, &found[3]));
+    TALUS_TRY(measure_load(setup, 900.0, &bottom, &wall, &found[3]));
     found[0] = bottom + wall;
     found[1] = bottom / predict_load(2.0 * find_height(half));
     found[2] = bottom;
@@ -329,6 +332,7 @@ static void expect_janssen(double h, ValidateQuantity *q)
         .name = "load of the plate over Janssen's", .unit = "", .expected = 1.0, .bound = 0.25};
     q[2] = (ValidateQuantity){
         .name = "load of the plate over the weight", .unit = "", .expected = 0.25, .bound = 0.15};
+    q[3] = flow_expect_sliding(0.5);
 }
 
 const ValidateCase validate_silos[] = {
@@ -339,11 +343,11 @@ const ValidateCase validate_silos[] = {
          "van de Velde 1961, Chem. Eng. Sci. 15, 260; Nedderman 1992)",
      .reason =
          "C at the fixed k: the published range; exponent 0.3, which excludes the area, 2, and the volume, 3, and spread "
-         "of C 8 %: scatter of some hundred grains per orifice; chi^2: 4.6 is exceeded by chance once in a hundred",
+         "of C 8 %: scatter of some hundred grains per orifice; chi^2: 4.6 is exceeded by chance once in a hundred; 0.005: Coulomb's law",
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,
-     .quantities = 4,
+     .quantities = 5,
      .expect = expect_beverloo,
      .measure = measure_beverloo},
     {.name = "cone",
@@ -357,7 +361,7 @@ const ValidateCase validate_silos[] = {
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,
-     .quantities = 4,
+     .quantities = 5,
      .expect = expect_cone,
      .measure = measure_cone},
     {.name = "janssen",
@@ -365,12 +369,12 @@ const ValidateCase validate_silos[] = {
      .source = "Q/W = (1 - exp(-x))/x, x = 2 mu K H/R (Janssen 1895), K from the half-full silo",
      .reason =
          "0.005: balance of forces while the grains hardly move; 0.25: Janssen's stress is uniform across the "
-         "silo, and loads scatter; 0.15: loads at H = 6 R for K between 0.3 and 1",
+         "silo, and loads scatter; 0.15: loads at H = 6 R for K between 0.3 and 1; 0.005: Coulomb's law",
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,
      .seeds = 4,
-     .quantities = 3,
+     .quantities = 4,
      .expect = expect_janssen,
      .measure = measure_janssen}};
 const int validate_silos_count = LAB_COUNT(validate_silos);

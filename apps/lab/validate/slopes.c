@@ -104,6 +104,7 @@ static TalusStatus measure_steady(const ValidateSetup *setup, double *found)
     TALUS_THEN(status, flow_advance(&flow, 120.0));
     TALUS_THEN(status, average_profile(&flow, fields, &force));
     TALUS_THEN(status, flow_find_mean(&flow, &position, &velocity, &mass));
+    TALUS_THEN(status, flow_find_sliding(&flow, &found[5]));
     TALUS_THEN(status, flow_check(&flow));
     if (status == TALUS_OK) {
         read_profile(fields, found);
@@ -150,6 +151,7 @@ static void expect_incline(double h, ValidateQuantity *q)
         .name = "load of the base over the weight", .unit = "", .expected = 1.0, .bound = 0.01};
     q[4] = (ValidateQuantity){
         .name = "speed left, 18 degrees", .unit = "sqrt(gd)", .expected = 0.0, .bound = 0.01};
+    q[5] = flow_expect_sliding(0.5);
 }
 
 /* ---- drum ----
@@ -211,8 +213,7 @@ static void expect_drum(double h, ValidateQuantity *q)
         .name = "angle of the bed", .unit = "degrees", .expected = 26.0, .bound = 5.0};
     q[1] = (ValidateQuantity){
         .name = "torque over that of the weight", .unit = "", .expected = 1.0, .bound = 0.01};
-    q[2] = (ValidateQuantity){
-        .name = "friction of contacts that slide", .unit = "", .expected = 0.5, .bound = 0.005};
+    q[2] = flow_expect_sliding(0.5);
 }
 
 const ValidateCase validate_slopes[] = {
@@ -224,11 +225,11 @@ const ValidateCase validate_slopes[] = {
          "2012, Granul. Matter 14, 531",
      .reason =
          "0.45: 8 d of a layer of 14 d; excludes the straight line of thin layers, 1, and the parabola of a viscous "
-         "fluid, 2; 0.025 and 0.03: the spread of published flows; 0.01: balance of forces",
+         "fluid, 2; 0.025 and 0.03: the spread of published flows; 0.01: balance of forces; 0.005: Coulomb's law",
      .step = FLOW_STEP,
      .coulomb_alone = true,
      .slow = true,
-     .quantities = 5,
+     .quantities = 6,
      .expect = expect_incline,
      .measure = measure_incline},
     {.name = "drum",

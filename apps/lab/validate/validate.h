@@ -18,7 +18,7 @@
 #include <talus/joint.h>
 
 /* Maxima of quantities and seeds of a case; h and h/2. */
-enum { VALIDATE_QUANTITIES = 5, VALIDATE_SEEDS = 8, VALIDATE_STEPS = 2 };
+enum { VALIDATE_QUANTITIES = 6, VALIDATE_SEEDS = 8, VALIDATE_STEPS = 2 };
 
 /* Conditions under which a case is measured. The last four plant an error, for tests. */
 typedef struct ValidateSetup {

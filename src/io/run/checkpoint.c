@@ -131,10 +131,19 @@ static TalusStatus read_note(const TalusCheckpointFile *file, TalusComm *comm, c
     return status;
 }
 
-/* Adds the path of a file of the pair to an error. */
+/* True if a failure is one of the file. Otherwise what the caller asks for is refused, whichever file it would be, or this
+ * build or machine lacks what it takes. */
+static bool is_of_file(TalusStatus status)
+{
+    return status == TALUS_ERR_FORMAT || status == TALUS_ERR_IO;
+}
+
+/* Adds the path of a file of the pair to an error of this file; others stay as they are. */
 static TalusStatus error_in_file(const Pair *pair, int index, TalusStatus status)
 {
     char path[4096];
+    if (!is_of_file(status))
+        return status;
     snprintf(path, sizeof path, "%s/%s", pair->path, file_names[index]);
     return talus_error_in_file(path, status);
 }
@@ -192,7 +201,7 @@ static Reason try_file(const Pair *pair, int index, const TalusLoadDef *load, Ta
 
 /* Loads world and note of the newer file or, if that cannot be loaded, of the older one. If the newer file is good,
  * verifies the older one too, so that its damage is reported before it is needed. If one file can be loaded, the
- * failure of the other is logged as a warning. */
+ * failure of the other is logged as a warning. A refusal that is not about the newer file ends the search. */
 static TalusStatus load_pair(const Pair *pair, const TalusLoadDef *load, TalusWorld **world,
                              char **note)
 {
@@ -201,6 +210,8 @@ static TalusStatus load_pair(const Pair *pair, const TalusLoadDef *load, TalusWo
         const int index = i == 0 ? pair->newest : !pair->newest;
         if (pair->there[index])
             reason[i] = try_file(pair, index, load, world, note);
+        if (!*world && reason[i].text[0] && !is_of_file(reason[i].status))
+            return talus_fail(reason[i].status, "%s", reason[i].text);
     }
     const char *newer = reason[0].text, *older = reason[1].text;
     if (*world) {

@@ -154,7 +154,7 @@ TalusStatus talus_exact_start(const char *dir, double time, bool fixed, const Ta
     TALUS_THEN(status, add_tables(*world, head));
     TALUS_THEN(status, add_bodies(*world, &snapshot, fixed));
     if (status == TALUS_OK)
-        talus_cell_continue(*world, head->period.tilt, head->flow);
+        talus_cell_continue(*world, &head->period, head->flow);
     talus_snapshot_free(&snapshot);
     talus_frames_close(frames);
     if (status != TALUS_OK) {

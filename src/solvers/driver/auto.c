@@ -7,7 +7,7 @@
  * at most PROX_BLOCKS blocks. In steps of worlds whose contacts are compliant, Coulomb's law begins at loose tolerances
  * with sweeps that solve the law itself (sweeps_suit); apgd follows if SWEEPS sweeps do not suffice.
  *
- * Steps with friction coefficients above HIGH under Coulomb's law have a plan of their own (plan_high_friction). There a
+ * Steps with friction coefficients above TALUS_HIGH_FRICTION under Coulomb's law have a plan of their own (plan_high_friction). There a
  * change of one normal impulse changes the friction of that contact by mu times as much and, through the bodies, other
  * normal impulses: over-relaxed sweeps and gradient steps amplify it, and contacts with little load alternate between
  * open and sticking. Damped sweeps settle all but some of these contacts, and from there prox, which fails from the
@@ -62,11 +62,10 @@ static const double LOOSE = 0.1, TIGHT = 1e-4;
 static const double LOOSE_COMPLIANT = 0.005;
 enum { SWEEPS = 300 };
 
-/* High friction. HIGH: friction coefficient above which plan_high_friction applies, and worlds explain steps that miss
- * (HIGH_FRICTION of world/step/step.c); GRADIENT_TO: largest coefficient for which apgd is part of it, if prox is, too;
+/* High friction. GRADIENT_TO: largest coefficient for which apgd is part of it, if prox is, too;
  * GRADIENT_ALONE_TO: where apgd does all without prox. EXACT_SWEEPS, GRADIENT_STEPS, DAMPED_SWEEPS, NEWTON_STEPS: iterations
  * of the stages. ROUNDS: number of times that damped sweeps and prox are tried in turn. FEW: see there. Measurements are in docs/explanation/friction.md. */
-static const double HIGH = 0.9, GRADIENT_TO = 1.2, GRADIENT_ALONE_TO = 2.0;
+static const double GRADIENT_TO = 1.2, GRADIENT_ALONE_TO = 2.0;
 enum {
     EXACT_SWEEPS = 200,
     GRADIENT_STEPS = 400,
@@ -292,7 +291,7 @@ static double largest_friction(const TalusProblem *problem)
     return largest;
 }
 
-/* True for steps of worlds under Coulomb's law with some friction coefficient above HIGH, which is written to *mu.
+/* True for steps of worlds under Coulomb's law with some friction coefficient above TALUS_HIGH_FRICTION, which is written to *mu.
  * False for uneven steps and free joints, where sweeps are slow, and on backends that own their memory. */
 static bool has_high_friction(const TalusProblem *problem, uint32_t kinds,
                               const TalusSolveOptions *options, double *mu)
@@ -304,7 +303,7 @@ static bool has_high_friction(const TalusProblem *problem, uint32_t kinds,
         is_uneven_step(problem, options))
         return false;
     *mu = largest_friction(problem);
-    return *mu > HIGH;
+    return *mu > TALUS_HIGH_FRICTION;
 }
 
 /* Writes the stages for friction up to `mu` and returns their number: exact sweeps, apgd, or both, then damped sweeps

@@ -398,6 +398,7 @@ void talus_joints_begin_step(TalusWorld *world)
 
 void talus_joints_finish_step(TalusWorld *world, double h)
 {
+    talus_joints_warn_ended_servos(world);
     if (talus_world_is_dealt(world))
         drop_dead_joints(world);
     for (int i = 0; i < world->joints.count; i++) {

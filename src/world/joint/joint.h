@@ -62,6 +62,7 @@ typedef struct TalusJoint {
     /* point, axis and unit vector normal to the axis, of base and mover, each in its own frame */
     TalusVec3 anchor[2], axis[2], side[2];
     TalusJointWarmStart warm_start;
+    TalusJointWarmStart left;      /* its members of phases: those before the present phase began */
     TalusJointSums sums, reported; /* reported: sums of the last step over its length, N and N m */
     bool removed;                  /* on several ranks: a call has removed one of its bodies */
 } TalusJoint;
@@ -210,12 +211,18 @@ TalusStatus talus_joint_check_phases(const TalusWorld *world, const TalusJointDe
                                      const TalusServoPhase *phases, int count);
 /* Before the blocks of a part of length h: enters the phase in which the middle of the part lies. */
 void talus_joint_enter_phase(const TalusWorld *world, TalusJoint *joint, double h);
+/* Before a part that was begun becomes shorter: takes back the phases that were entered in it, whose middle the shorter part
+ * may not reach. */
+void talus_joints_leave_phases(TalusWorld *world);
 /* Returns what a servo with phases holds at a time: N, Pa or m/s. */
 double talus_joint_phase_load(const TalusJoint *joint, double time);
 /* True if the servo holds a velocity at present. */
 bool talus_joint_holds_velocity(const TalusJoint *joint);
 /* Returns the force of a servo whose motor has this target: a stress times the current area, or the force itself. */
 double talus_joint_servo_force(const TalusWorld *world, const TalusJoint *joint, double target);
+/* At the end of a step, before joints of removed bodies are dropped: logs, once per world, that a sink has ended a servo.
+ * Joints of bodies that a call has removed are gone by then. */
+void talus_joints_warn_ended_servos(TalusWorld *world);
 /* Returns the force along the axis that balances the weight of body a. */
 double talus_joint_counterweight(const TalusWorld *world, const TalusJoint *joint,
                                  const TalusJointPose *pose);

@@ -106,9 +106,23 @@ void talus_joint_enter_phase(const TalusWorld *world, TalusJoint *joint, double 
         next++;
     if (joint->phases == 0 || next == w->phase)
         return;
+    joint->left = *w;
     w->phase = next;
     w->phase_start = world->part_time;
     w->phase_load = present_load(world, joint, joint->phase[next].load);
+}
+
+void talus_joints_leave_phases(TalusWorld *world)
+{
+    for (int i = 0; i < world->joints.count; i++) {
+        TalusJoint *joint = &world->joints.joint[i];
+        TalusJointWarmStart *w = &joint->warm_start;
+        if (joint->phases == 0 || w->phase < 0 || w->phase_start != world->part_time)
+            continue;
+        w->phase = joint->left.phase;
+        w->phase_start = joint->left.phase_start;
+        w->phase_load = joint->left.phase_load;
+    }
 }
 
 double talus_joint_phase_load(const TalusJoint *joint, double time)
@@ -146,6 +160,23 @@ double talus_joint_counterweight(const TalusWorld *world, const TalusJoint *join
 {
     const int slot = talus_ranks_slot_near(world, joint->def.a);
     return -world->bodies.mass[slot] * talus_dot(world->def.gravity, pose->along);
+}
+
+/* ---- the end ---- */
+
+void talus_joints_warn_ended_servos(TalusWorld *world)
+{
+    const TalusJoints *joints = &world->joints;
+    for (int i = 0; i < joints->count && !world->said_servo; i++) {
+        const TalusJointDef *def = &joints->joint[i].def;
+        if (def->motor.kind != TALUS_MOTOR_SERVO || talus_joint_lives(world, &joints->joint[i]))
+            continue;
+        talus_log_to(&world->log, TALUS_LOG_WARNING, "step.servo",
+                     "step %lld: a sink has taken a wall of the servo of joint \"%s\": the servo "
+                     "ends, and what it loaded is loaded no longer (said once)",
+                     (long long)world->steps + 1, def->name);
+        world->said_servo = true;
+    }
 }
 
 /* ---- checks ---- */

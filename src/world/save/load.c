@@ -164,7 +164,7 @@ static TalusWorld *load_content(TalusArchive *a, const TalusLoadDef *load,
         talus_archive_world(a, world, changed);
     check_end(a);
     if (talus_archive_agree(a) && load->start)
-        talus_loaded_start(a->loaded, world);
+        talus_loaded_start(a->loaded, world, &saved.period);
     if (a->status == TALUS_OK && a->comm)
         a->status = talus_loaded_divide(a->loaded, world);
     if (a->status == TALUS_OK)

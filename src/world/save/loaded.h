@@ -25,8 +25,9 @@ typedef struct TalusLoaded {
 /* Makes the pieces of all ranks a world on several ranks; all of them call this together, and fail together. A state that
  * contradicts itself gives TALUS_ERR_FORMAT. */
 TalusStatus talus_loaded_divide(TalusLoaded *loaded, TalusWorld *world);
-/* Before that: makes the loaded world the start of another one (start.c). */
-void talus_loaded_start(TalusLoaded *loaded, TalusWorld *world);
+/* Before that: makes the loaded world the start of another one (start.c). earlier: the saved period, without its tilt,
+ * which the world has. */
+void talus_loaded_start(TalusLoaded *loaded, TalusWorld *world, const TalusPeriod *earlier);
 /* After it: wakes all bodies, and gives the world, which had the saved settings of sleep, those of `start`. */
 void talus_loaded_end_sleep(TalusWorld *world, const TalusWorldDef *start);
 void talus_loaded_clear(TalusLoaded *loaded);

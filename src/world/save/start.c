@@ -42,19 +42,19 @@ static void reset_bodies(TalusWorld *world)
 }
 
 /* Gives the world the cell of its own def, upright, in which bodies keep the flow that they have. */
-static void reset_cell(TalusWorld *world)
+static void reset_cell(TalusWorld *world, TalusPeriod earlier)
 {
     const TalusGradient flow = world->cell.now.cell.last;
-    const double tilt = world->def.period.tilt;
+    earlier.tilt = world->def.period.tilt;
     world->def.period.tilt = 0.0;
     world->cell = (TalusWorldCell){0};
     talus_cell_init(world);
-    talus_cell_continue(world, tilt, flow);
+    talus_cell_continue(world, &earlier, flow);
 }
 
-void talus_loaded_start(TalusLoaded *l, TalusWorld *world)
+void talus_loaded_start(TalusLoaded *l, TalusWorld *world, const TalusPeriod *earlier)
 {
-    reset_cell(world);
+    reset_cell(world, *earlier);
     report_left(world, world->drives + l->drives);
     talus_joints_clear(world);
     talus_probes_clear(world);

@@ -22,6 +22,7 @@
 #include "world/step/stages.h"
 
 #include "base/profile.h"
+#include "problem/problem.h"
 
 /* Limits per part: depth of halvings (a sixteenth of the step), redetections, solves with stiffer contacts in a row. */
 enum { MAX_HALVINGS = 4, MAX_REDETECTIONS = 4, MAX_STIFFENINGS = 8 };
@@ -282,6 +283,7 @@ static TalusStatus advance_halves(TalusWorld *world, double h, int depth,
         add_cost(&world->info.solve, part);
     world->info.halvings = depth + 1 > world->info.halvings ? depth + 1 : world->info.halvings;
     TALUS_TRY(talus_stage_snapshot(world, true));
+    talus_joints_leave_phases(world);
     TALUS_TRY(advance(world, 0.5 * h, depth + 1));
     return advance(world, 0.5 * h, depth + 1);
 }
@@ -424,15 +426,11 @@ static void warn_impacts(TalusWorld *world)
     world->said_impacts |= impacts->inexact > 0;
 }
 
-/* Friction coefficient above which steps under Coulomb's law may miss their tolerance for that reason, and the solver "auto"
- * has a plan of its own: HIGH of solvers/driver/auto.c. */
-static const double HIGH_FRICTION = 0.9;
-
 /* Logs, once per world, that a step under Coulomb's law missed its tolerance in a world with high friction. */
 static void warn_friction(TalusWorld *world)
 {
     const double mu = world->materials.max_friction;
-    if (world->said_friction || !(mu > HIGH_FRICTION) ||
+    if (world->said_friction || !(mu > TALUS_HIGH_FRICTION) ||
         world->def.friction.law != TALUS_LAW_COULOMB)
         return;
     talus_log_to(
