@@ -20,18 +20,8 @@ if(talus_support_sources)
   target_link_libraries(talus_test_support PUBLIC talus_verify)
 endif()
 
-# What tests link. With a sanitizer the whole library in each of them is a second of linking and 45 MB, 160 times: there
-# it is linked once, and shared.
+# What tests link: libtalus.a, for they call inner functions too; with a sanitizer cmake/shared.cmake says why the other.
 if(TALUS_SANITIZE)
-  add_library(talus_shared SHARED $<TARGET_OBJECTS:talus_lib>)
-  if(TALUS_CUDA)
-    set_target_properties(talus_shared PROPERTIES LINKER_LANGUAGE CXX)
-  else()
-    set_target_properties(talus_shared PROPERTIES LINKER_LANGUAGE C)
-  endif()
-  target_include_directories(talus_shared INTERFACE $<TARGET_PROPERTY:talus_lib,INTERFACE_INCLUDE_DIRECTORIES>)
-  target_compile_definitions(talus_shared INTERFACE $<TARGET_PROPERTY:talus_lib,INTERFACE_COMPILE_DEFINITIONS>)
-  target_link_libraries(talus_shared PUBLIC Threads::Threads m PRIVATE $<TARGET_PROPERTY:talus_lib,LINK_LIBRARIES>)
   set(talus_of_tests talus_shared)
 else()
   set(talus_of_tests talus_lib)

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Each public header compiles alone, as C17 and as C++17, without a warning: check-headers.sh [ROOT]
+# Each public header compiles alone, as C17 and as C++17, without a warning, and has TALUS_API before each function that
+# is not inline: check-headers.sh [ROOT]
 # Uses every compiler of gcc, clang, g++, clang++ that is here; at least one of each language must be.
 set -eu
 cd "${1:-$(dirname "$0")/..}"
@@ -30,8 +31,20 @@ if [ -z "$c" ] || [ -z "$cxx" ]; then
     exit 2
 fi
 
+# Prints HEADER:LINE: of functions that begin a line without TALUS_API.
+unmarked() {
+    awk '
+    /^[A-Za-z][A-Za-z0-9_ ]*[ *]talus_[a-z0-9_]+\(/ && !/^(TALUS_API|TALUS_INLINE|typedef) / { print FILENAME ":" FNR ": " $0 }
+    ' "$1"
+}
+
 for header in include/talus/*.h; do
     [ -f "$header" ] || continue
+    if [ -n "$(unmarked "$header")" ]; then
+        unmarked "$header" >&2
+        echo "check-headers: TALUS_API before the function would export it from libtalus.so" >&2
+        status=1
+    fi
     name=${header##*/}
     for tool in $c; do compile c c17 "$tool" "$name"; done
     for tool in $cxx; do compile c++ c++17 "$tool" "$name"; done

@@ -487,6 +487,7 @@ TEST(statuses_and_version_have_names)
     snprintf(version, sizeof version, "%d.%d.%d", TALUS_VERSION_MAJOR, TALUS_VERSION_MINOR,
              TALUS_VERSION_PATCH);
     CHECK_STR(talus_version(), version);
+    CHECK(talus_abi_version() == TALUS_ABI_VERSION);
 }
 
 static void note(void *user, TalusLogLevel level, const char *id, const char *text)

@@ -14,9 +14,9 @@ typedef struct TalusPool TalusPool;
 /* Creates a pool. `threads` counts the calling thread too; 0: one per processor that this process
  * may use, by its affinity and the quota of its control group. Where a function takes a pool, NULL stands for one of
  * one thread; talus_pool_destroy ignores NULL. */
-TalusStatus talus_pool_create(int threads, TalusPool **out);
-void talus_pool_destroy(TalusPool *pool);
-int talus_pool_threads(const TalusPool *pool);
+TALUS_API TalusStatus talus_pool_create(int threads, TalusPool **out);
+TALUS_API void talus_pool_destroy(TalusPool *pool);
+TALUS_API int talus_pool_threads(const TalusPool *pool);
 
 /* A backend. Worlds and problems of one backend may be used concurrently, each of them by one thread at a time. */
 typedef struct TalusBackendRow {
@@ -25,8 +25,8 @@ typedef struct TalusBackendRow {
     const char *how; /* how to get a build with the backend; "" if available */
 } TalusBackendRow;
 
-int talus_backend_count(void);
-TalusBackendRow talus_backend_row(int index);
+TALUS_API int talus_backend_count(void);
+TALUS_API TalusBackendRow talus_backend_row(int index);
 
 #ifdef __cplusplus
 }

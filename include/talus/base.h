@@ -14,9 +14,23 @@
 extern "C" {
 #endif
 
+/* Marks what the shared library exports; scripts/check-headers.sh wants it before every function of these headers. */
+#ifdef __GNUC__
+#define TALUS_API __attribute__((visibility("default")))
+#else
+#define TALUS_API
+#endif
+
 #define TALUS_VERSION_MAJOR 0
 #define TALUS_VERSION_MINOR 1
 #define TALUS_VERSION_PATCH 0
+/* The version as one number that grows: 10203 is 1.2.3. */
+#define TALUS_VERSION_NUMBER \
+    (10000 * TALUS_VERSION_MAJOR + 100 * TALUS_VERSION_MINOR + TALUS_VERSION_PATCH)
+
+/* Version of the binary interface, and number in the name libtalus.so.N. It grows with every release in which a function
+ * went, or a function or a struct changed so that programs must be compiled again. */
+#define TALUS_ABI_VERSION 0
 
 typedef enum TalusStatus {
     TALUS_OK = 0,
@@ -32,10 +46,13 @@ typedef enum TalusStatus {
 } TalusStatus;
 
 /* Returns the version of the linked library, such as "0.1.0". */
-const char *talus_version(void);
+TALUS_API const char *talus_version(void);
+/* Returns TALUS_ABI_VERSION of the linked library. A program that loads the library by hand compares it with the one of
+ * the headers that it was compiled with. */
+TALUS_API int talus_abi_version(void);
 
 /* Returns a short stable name of the status, such as "argument". */
-const char *talus_status_name(TalusStatus status);
+TALUS_API const char *talus_status_name(TalusStatus status);
 
 /* Part of the library, or input, in which an error lies. The domain tells a wrong argument of a scene from one of the
  * caller. */
@@ -55,7 +72,7 @@ typedef enum TalusDomain {
 } TalusDomain;
 
 /* Returns a short stable name of the domain, such as "scene". */
-const char *talus_domain_name(TalusDomain domain);
+TALUS_API const char *talus_domain_name(TalusDomain domain);
 
 /* An error. Its text is "FILE:LINE:COLUMN: KEY: REASON", without the unknown parts. */
 typedef struct TalusError {
@@ -71,10 +88,10 @@ typedef struct TalusError {
 
 /* Returns the error of the last failed call on this thread, valid until the next failure. Its code is TALUS_OK if no
  * call has failed. */
-const TalusError *talus_error_record(void);
+TALUS_API const TalusError *talus_error_record(void);
 
 /* Returns the text of that error, for people; "" if no call has failed. Programs decide by the record. */
-const char *talus_error(void);
+TALUS_API const char *talus_error(void);
 
 typedef enum TalusLogLevel { TALUS_LOG_INFO, TALUS_LOG_WARNING } TalusLogLevel;
 
@@ -83,10 +100,10 @@ typedef void TalusLogFn(void *user, TalusLogLevel level, const char *id, const c
 
 /* Sets the log function of the calling thread; NULL, the default, silences the library there. A world may have a log
  * function of its own (talus_world_set_log). */
-void talus_set_log(TalusLogFn *fn, void *user);
+TALUS_API void talus_set_log(TalusLogFn *fn, void *user);
 
 /* Returns the number of heap allocations that the library has made so far, for tests of allocation-free steps. */
-uint64_t talus_allocation_count(void);
+TALUS_API uint64_t talus_allocation_count(void);
 
 #ifdef __cplusplus
 }

@@ -16,18 +16,18 @@ extern "C" {
 typedef struct TalusComm TalusComm;
 
 /* Return the number of this rank, from 0, and the number of ranks. NULL stands for the only rank, 0 of 1. */
-int talus_comm_rank(const TalusComm *comm);
-int talus_comm_size(const TalusComm *comm);
+TALUS_API int talus_comm_rank(const TalusComm *comm);
+TALUS_API int talus_comm_size(const TalusComm *comm);
 
 /* What a rank does; `comm` is valid until the function returns. */
 typedef TalusStatus TalusRankFn(TalusComm *comm, void *context);
 
 /* Runs fn as `ranks` threads of this process, rank 0 in the calling thread, and returns when all have returned. If a rank
  * fails, the exchanges of the others end with a failure, too; the first failure is returned with its error. */
-TalusStatus talus_ranks_run(int ranks, TalusRankFn *fn, void *context);
+TALUS_API TalusStatus talus_ranks_run(int ranks, TalusRankFn *fn, void *context);
 
 /* True if mpirun, mpiexec or srun has started this process as a rank of MPI, by the environment. */
-bool talus_mpi_is_launched(void);
+TALUS_API bool talus_mpi_is_launched(void);
 
 /* Runs fn as one rank of those that mpirun has started, which all must call this; returns when fn has returned on all. If
  * a rank fails, the exchanges of the others end with a failure, too, as soon as all ranks have come to an exchange or to
@@ -35,7 +35,7 @@ bool talus_mpi_is_launched(void);
  * when the process exits; a program that starts MPI itself grants MPI_THREAD_SERIALIZED. A process that exits within fn,
  * or is killed, ends all others. Without mpirun, fn runs as the only rank. Fails with TALUS_ERR_UNSUPPORTED if this build
  * has no MPI and mpirun has started the process. */
-TalusStatus talus_ranks_run_mpi(TalusRankFn *fn, void *context);
+TALUS_API TalusStatus talus_ranks_run_mpi(TalusRankFn *fn, void *context);
 
 #ifdef __cplusplus
 }

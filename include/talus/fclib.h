@@ -38,48 +38,48 @@ typedef struct TalusFclib {
 } TalusFclib;
 
 /* True if this build has HDF5 and can read and write FCLIB files. */
-bool talus_fclib_available(void);
+TALUS_API bool talus_fclib_available(void);
 /* Returns how to get HDF5, as text for a message; "" in a build with HDF5. The text is static. */
-const char *talus_fclib_build_hint(void);
+TALUS_API const char *talus_fclib_build_hint(void);
 
 /* True if the file can be read and begins with HDF5's signature: for any HDF5 file, FCLIB or not. Needs no HDF5. */
-bool talus_fclib_is_hdf5(const char *path);
+TALUS_API bool talus_fclib_is_hdf5(const char *path);
 
 /* Reads a file. The error names the file, the dataset, its content and what was expected; without HDF5 the call
  * fails with TALUS_ERR_UNSUPPORTED. Files of other tools often hold solutions and guesses whose r was never written. */
-TalusStatus talus_fclib_read(const char *path, TalusFclib **out);
+TALUS_API TalusStatus talus_fclib_read(const char *path, TalusFclib **out);
 /* Reads /solution, or another group of that layout such as "ccp_solution", from any HDF5 file. The name of the group
  * has at most 255 bytes. */
-TalusStatus talus_fclib_read_point(const char *path, const char *group, const TalusFclib *problem,
-                                   TalusFclibPoint *out);
+TALUS_API TalusStatus talus_fclib_read_point(const char *path, const char *group,
+                                             const TalusFclib *problem, TalusFclibPoint *out);
 /* True if the file is a readable HDF5 file with that group; false in a build without HDF5. */
-bool talus_fclib_has(const char *path, const char *group);
+TALUS_API bool talus_fclib_has(const char *path, const char *group);
 /* Writes a file atomically: an existing file is replaced whole or not at all. Equal data gives equal bytes. */
-TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem);
-void talus_fclib_destroy(TalusFclib *problem);
-void talus_fclib_free_point(TalusFclibPoint *point);
+TALUS_API TalusStatus talus_fclib_write(const char *path, const TalusFclib *problem);
+TALUS_API void talus_fclib_destroy(TalusFclib *problem);
+TALUS_API void talus_fclib_free_point(TalusFclibPoint *point);
 
 /* Return the numbers of degrees of freedom and of joint rows of a global problem; 0 for a local one. */
-int talus_fclib_dofs(const TalusFclib *fclib);
-int talus_fclib_joints(const TalusFclib *fclib);
+TALUS_API int talus_fclib_dofs(const TalusFclib *fclib);
+TALUS_API int talus_fclib_joints(const TalusFclib *fclib);
 
 /* Computes the asymmetry |W - W'| / |W| in the Frobenius norm; for a global problem, of its condensed W. */
-TalusStatus talus_fclib_asymmetry(const TalusFclib *fclib, double *out);
+TALUS_API TalusStatus talus_fclib_asymmetry(const TalusFclib *fclib, double *out);
 
 /* Creates the explicit problem over N and q with this friction model; NULL: the circular cone of the convex
  * relaxation. N is W as stored under Coulomb's law, else (W + W')/2. A global problem is condensed to W = H' M^-1 H
  * and q = H' M^-1 f + w, its joints eliminated. Blocks have one row if no contact has friction, else three. A plane
  * contact gets an uncoupled third row with the diagonal of the second, whose impulse stays zero. */
-TalusStatus talus_fclib_problem(const TalusFclib *fclib, const TalusFrictionModel *model,
-                                TalusPool *pool, TalusProblem **out);
+TALUS_API TalusStatus talus_fclib_problem(const TalusFclib *fclib, const TalusFrictionModel *model,
+                                          TalusPool *pool, TalusProblem **out);
 
 /* Sets fclib->solution from impulses in the rows of the problem that talus_fclib_problem made: r in the rows of the
  * file; u, v and l from the file's matrices (W as stored). */
-TalusStatus talus_fclib_set_solution(TalusFclib *fclib, const TalusProblem *problem,
-                                     const double *gamma);
+TALUS_API TalusStatus talus_fclib_set_solution(TalusFclib *fclib, const TalusProblem *problem,
+                                               const double *gamma);
 /* Writes the impulses of a point of the file into `gamma`, in the problem's rows. */
-TalusStatus talus_fclib_impulses(const TalusFclib *fclib, const TalusProblem *problem,
-                                 const TalusFclibPoint *point, double *gamma);
+TALUS_API TalusStatus talus_fclib_impulses(const TalusFclib *fclib, const TalusProblem *problem,
+                                           const TalusFclibPoint *point, double *gamma);
 
 typedef enum TalusFclibForm {
     TALUS_FCLIB_AUTO, /* local: an explicit problem, or one with compliance; global: any other */
@@ -96,9 +96,10 @@ typedef enum TalusFclibForm {
  *              into w; no compliance
  *     local    W = N + E and q. The compliance E is on the diagonal of normal rows: u_n of the file is the contact
  *              velocity plus E r_n. At most TALUS_FCLIB_ENTRIES_MAX entries. */
-TalusStatus talus_fclib_from_problem(TalusProblem *problem, const char *title, TalusFclib **out);
-TalusStatus talus_fclib_from_problem_as(TalusProblem *problem, TalusFclibForm form,
-                                        const char *title, TalusFclib **out);
+TALUS_API TalusStatus talus_fclib_from_problem(TalusProblem *problem, const char *title,
+                                               TalusFclib **out);
+TALUS_API TalusStatus talus_fclib_from_problem_as(TalusProblem *problem, TalusFclibForm form,
+                                                  const char *title, TalusFclib **out);
 
 #ifdef __cplusplus
 }

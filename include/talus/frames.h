@@ -61,8 +61,9 @@ typedef struct TalusSnapshot {
 /* Fills a snapshot and reuses its memory; a zeroed snapshot is empty. fields: bits of TALUS_SNAPSHOT_ALL. If memory is
  * lacking or a device fails, the snapshot is freed. On several ranks all of them call this, and rank 0 gets the snapshot;
  * those of others are freed. */
-TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world, unsigned fields);
-void talus_snapshot_free(TalusSnapshot *snapshot);
+TALUS_API TalusStatus talus_snapshot_take(TalusSnapshot *snapshot, const TalusWorld *world,
+                                          unsigned fields);
+TALUS_API void talus_snapshot_free(TalusSnapshot *snapshot);
 
 /* ---- data common to many frames ---- */
 
@@ -120,21 +121,22 @@ typedef struct TalusFramesDef {
 typedef struct TalusFramesWriter TalusFramesWriter;
 
 /* Creates or overwrites a file. */
-TalusStatus talus_frames_create(const char *path, const TalusFramesDef *def,
-                                TalusFramesWriter **out);
+TALUS_API TalusStatus talus_frames_create(const char *path, const TalusFramesDef *def,
+                                          TalusFramesWriter **out);
 /* Continues a file after its last frame at or before `time`. Later frames are cut off; the bytes that follow are those
  * of a writer that never stopped. Fails if the file has no frame. */
-TalusStatus talus_frames_resume(const char *path, double time, TalusFramesWriter **out);
+TALUS_API TalusStatus talus_frames_resume(const char *path, double time, TalusFramesWriter **out);
 /* Appends a frame, readable as soon as the call returns. */
-TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world);
+TALUS_API TalusStatus talus_frames_add(TalusFramesWriter *writer, const TalusWorld *world);
 /* Appends a snapshot, such as one read from another file with that file's head. */
-TalusStatus talus_frames_add_snapshot(TalusFramesWriter *writer, const TalusFramesHead *head,
-                                      const TalusSnapshot *snapshot);
+TALUS_API TalusStatus talus_frames_add_snapshot(TalusFramesWriter *writer,
+                                                const TalusFramesHead *head,
+                                                const TalusSnapshot *snapshot);
 /* Writes the index, closes the file and frees the writer, also on failure; NULL is allowed. A file without an index is
  * readable but slower to open. */
-TalusStatus talus_frames_finish(TalusFramesWriter *writer);
+TALUS_API TalusStatus talus_frames_finish(TalusFramesWriter *writer);
 /* Closes without an index, as a crash would, and frees the writer; NULL is allowed. */
-void talus_frames_abandon(TalusFramesWriter *writer);
+TALUS_API void talus_frames_abandon(TalusFramesWriter *writer);
 
 /* ---- reading, also while the file is being written ---- */
 
@@ -150,28 +152,30 @@ typedef struct TalusFrameInfo {
 
 /* Opens a file. A file that ends within a chunk is read up to that chunk. Other damage is reported by the call that
  * meets it: "FILE: frame N: what". */
-TalusStatus talus_frames_open(const char *path, TalusFrames **out);
-void talus_frames_close(TalusFrames *frames);
+TALUS_API TalusStatus talus_frames_open(const char *path, TalusFrames **out);
+TALUS_API void talus_frames_close(TalusFrames *frames);
 /* Adds the frames appended since the last call, or starts over if the file was cut or replaced. */
-TalusStatus talus_frames_refresh(TalusFrames *frames);
-int talus_frames_count(const TalusFrames *frames);
-TalusFrameInfo talus_frames_info(const TalusFrames *frames, int index);
+TALUS_API TalusStatus talus_frames_refresh(TalusFrames *frames);
+TALUS_API int talus_frames_count(const TalusFrames *frames);
+TALUS_API TalusFrameInfo talus_frames_info(const TalusFrames *frames, int index);
 /* Returns the head of a frame; owned by `frames`, valid until the next call on it. NULL if missing or damaged;
  * talus_error() says why. */
-const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index);
+TALUS_API const TalusFramesHead *talus_frames_head(TalusFrames *frames, int index);
 /* Writes offset and size in the file of the chunk with a frame's head; 0 and 0 if there is none. */
-void talus_frames_head_location(TalusFrames *frames, int index, uint64_t *offset, uint64_t *size);
+TALUS_API void talus_frames_head_location(TalusFrames *frames, int index, uint64_t *offset,
+                                          uint64_t *size);
 /* True if the file ends with an index, hence its writer has finished. */
-bool talus_frames_complete(const TalusFrames *frames);
+TALUS_API bool talus_frames_complete(const TalusFrames *frames);
 /* Returns the index of the last frame at or before `time`; if there is none, of the first frame. */
-int talus_frames_at(const TalusFrames *frames, double time);
+TALUS_API int talus_frames_at(const TalusFrames *frames, double time);
 /* Decodes a frame. Reading forward frame by frame decodes each frame once. */
-TalusStatus talus_frames_read(TalusFrames *frames, int index, TalusSnapshot *snapshot);
+TALUS_API TalusStatus talus_frames_read(TalusFrames *frames, int index, TalusSnapshot *snapshot);
 /* True if a frame has exact numbers beside the rounded ones. */
-bool talus_frames_exact(const TalusFrames *frames, int index);
+TALUS_API bool talus_frames_exact(const TalusFrames *frames, int index);
 /* Reads these: the snapshot that was written, with velocities, spins, masses, forces and all contacts. Fails if the frame has
  * none. No other frame is read. */
-TalusStatus talus_frames_read_exact(TalusFrames *frames, int index, TalusSnapshot *snapshot);
+TALUS_API TalusStatus talus_frames_read_exact(TalusFrames *frames, int index,
+                                              TalusSnapshot *snapshot);
 
 #ifdef __cplusplus
 }

@@ -115,25 +115,28 @@ typedef struct TalusJointState {
     double error; /* m: largest distance of points that should coincide; DISTANCE: from rest */
 } TalusJointState;
 
-const char *talus_joint_name(TalusJointKind kind); /* "ball", ... */
+TALUS_API const char *talus_joint_name(TalusJointKind kind); /* "ball", ... */
 
-TalusJointDef talus_joint_def_default(void);
+TALUS_API TalusJointDef talus_joint_def_default(void);
 /* Adds a joint at the present poses of its bodies and wakes their islands. `id` may be NULL. */
-TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def, TalusJointId *id);
+TALUS_API TalusStatus talus_world_add_joint(TalusWorld *world, const TalusJointDef *def,
+                                            TalusJointId *id);
 /* A joint is also removed with either of its bodies. */
-TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id);
+TALUS_API TalusStatus talus_world_remove_joint(TalusWorld *world, TalusJointId id);
 /* Replaces the motor from the next step on; TALUS_MOTOR_NONE removes it. `motor` must not be NULL. */
-TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id, const TalusMotorDef *motor);
+TALUS_API TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id,
+                                            const TalusMotorDef *motor);
 /* Gives a servo `count` phases, copied, in place of target, rate, start and `stress` of its motor. A step belongs to the
  * phase in which its middle lies. count 0, or another motor, ends them: then the motor's own numbers hold. */
-TalusStatus talus_world_set_servo_phases(TalusWorld *world, TalusJointId id,
-                                         const TalusServoPhase *phases, int count);
+TALUS_API TalusStatus talus_world_set_servo_phases(TalusWorld *world, TalusJointId id,
+                                                   const TalusServoPhase *phases, int count);
 
-int talus_world_joint_count(const TalusWorld *world);
-TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id, TalusJointState *state);
+TALUS_API int talus_world_joint_count(const TalusWorld *world);
+TALUS_API TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id,
+                                            TalusJointState *state);
 /* Writes at most `count` states to `out`, which may be NULL, in the order of their numbers; returns the number of
  * joints. */
-int talus_world_get_joints(const TalusWorld *world, TalusJointState *out, int count);
+TALUS_API int talus_world_get_joints(const TalusWorld *world, TalusJointState *out, int count);
 
 #ifdef __cplusplus
 }

@@ -72,17 +72,17 @@ enum { TALUS_ANY_TAG = INT32_MIN };
 /* Takes the bodies of a snapshot that are not fixed and have this tag (TALUS_ANY_TAG: all), and their contacts; all other
  * bodies are boundary. `head` has shapes, materials and periods. A body whose mass is unknown (no masses, or NAN) gets
  * that of its material's density, and is counted in `assumed_masses`. `out` is overwritten; free it with talus_assembly_free. */
-TalusStatus talus_assembly_take(const TalusSnapshot *snapshot, const TalusFramesHead *head, int tag,
-                                TalusAssembly *out);
+TALUS_API TalusStatus talus_assembly_take(const TalusSnapshot *snapshot,
+                                          const TalusFramesHead *head, int tag, TalusAssembly *out);
 /* Sets `power` from an earlier state of the same bodies, NULL: from the start, time 0, when nothing had been dissipated. A
  * body that the earlier state lacks has come since, with nothing dissipated. Without `dissipated`, or if no time has
  * passed, there is no power. The assembly must be one of talus_assembly_take. */
-TalusStatus talus_assembly_compare(TalusAssembly *assembly, const TalusAssembly *earlier);
+TALUS_API TalusStatus talus_assembly_compare(TalusAssembly *assembly, const TalusAssembly *earlier);
 /* Frees the arrays of an assembly that talus_assembly_take made; a zeroed one is empty. */
-void talus_assembly_free(TalusAssembly *assembly);
+TALUS_API void talus_assembly_free(TalusAssembly *assembly);
 
 /* Sets *median to the median radius; NAN without bodies. */
-TalusStatus talus_assembly_median_radius(const TalusAssembly *assembly, double *median);
+TALUS_API TalusStatus talus_assembly_median_radius(const TalusAssembly *assembly, double *median);
 
 /* ---- bulk figures ---- */
 
@@ -102,7 +102,7 @@ typedef struct TalusBulkDef {
 } TalusBulkDef;
 
 /* Everywhere; 2 contacts. */
-TalusBulkDef talus_bulk_def_default(void);
+TALUS_API TalusBulkDef talus_bulk_def_default(void);
 
 /* Figures that need data which the assembly lacks are NAN. Of contacts, loaded ones count, those with a normal force
  * above 0, of the bodies in the region. */
@@ -127,8 +127,8 @@ typedef struct TalusBulk {
     double max_overlap;  /* m */
 } TalusBulk;
 
-TalusStatus talus_bulk_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
-                               TalusBulk *out);
+TALUS_API TalusStatus talus_bulk_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
+                                         TalusBulk *out);
 
 /* Distributions over contacts with a body in the region. */
 typedef enum TalusDistribution {
@@ -146,15 +146,16 @@ typedef struct TalusHistogram {
 } TalusHistogram;
 
 /* Returns "force" or "gap". */
-const char *talus_distribution_name(TalusDistribution distribution);
+TALUS_API const char *talus_distribution_name(TalusDistribution distribution);
 /* Fails if the assembly lacks contacts. Without values lo and hi are 0. */
-TalusStatus talus_histogram_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
-                                    TalusDistribution distribution, TalusHistogram *out);
+TALUS_API TalusStatus talus_histogram_measure(const TalusAssembly *assembly,
+                                              const TalusBulkDef *def,
+                                              TalusDistribution distribution, TalusHistogram *out);
 
 /* Returns the packing fraction of a finite region: the volume of the parts of bodies in it over its own. Each body, in
  * periodic space with its images, counts as the ball of its volume: exact for spheres, to 1e-9 of those that an edge or the
  * curved side cuts. NAN of a region with more than 2^20 images of each body. */
-double talus_packing_fraction(const TalusAssembly *assembly, const TalusRegion *region);
+TALUS_API double talus_packing_fraction(const TalusAssembly *assembly, const TalusRegion *region);
 
 /* The free surface of the bodies in the region, from columns of square section, twice the median diameter wide: the height of
  * a column is that of the highest point of a body whose centre is in it. NAN where fewer than 8 columns remain. */
@@ -169,8 +170,8 @@ typedef struct TalusHeap {
     double repose_misfit, slope_misfit;
 } TalusHeap;
 
-TalusStatus talus_heap_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
-                               TalusHeap *out);
+TALUS_API TalusStatus talus_heap_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
+                                         TalusHeap *out);
 
 /* How two classes of bodies in the region are mixed: those with the highest tag and the others or, if all have one tag, those
  * larger than the mean of the least and the largest radius and the others. NAN with one class. */
@@ -182,8 +183,8 @@ typedef struct TalusMixing {
     double segregation;
 } TalusMixing;
 
-TalusStatus talus_mixing_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
-                                 TalusMixing *out);
+TALUS_API TalusStatus talus_mixing_measure(const TalusAssembly *assembly, const TalusBulkDef *def,
+                                           TalusMixing *out);
 
 /* ---- flux ---- */
 
@@ -203,8 +204,8 @@ typedef struct TalusFlux {
 /* Counts the bodies whose centres lie on another side of the plane than in an earlier state; those that one of the states lacks
  * do not count. In periodic space a body is taken to have gone the shorter way. Both must be of talus_assembly_take. Fails in a
  * periodic cell that deforms. */
-TalusStatus talus_flux_measure(const TalusAssembly *before, const TalusAssembly *after,
-                               const TalusFluxDef *def, TalusFlux *out);
+TALUS_API TalusStatus talus_flux_measure(const TalusAssembly *before, const TalusAssembly *after,
+                                         const TalusFluxDef *def, TalusFlux *out);
 
 /* ---- continuum fields ---- */
 
@@ -239,9 +240,9 @@ typedef struct TalusQuantityRow {
     unsigned data;  /* TALUS_ASSEMBLY_... bits that the field needs */
 } TalusQuantityRow;
 
-TalusQuantityRow talus_quantity_row(TalusQuantity quantity);
+TALUS_API TalusQuantityRow talus_quantity_row(TalusQuantity quantity);
 /* Returns the suffixes of the components of a field of so many, such as "xx"; "" for a field of one. */
-const char *talus_quantity_suffix(int components, int component);
+TALUS_API const char *talus_quantity_suffix(int components, int component);
 
 /* The cells of a box. The kernel is the product of (15 / 16 w) (1 - (t / w)^2)^2, |t| < w, along the three axes. */
 typedef struct TalusGridDef {
@@ -253,21 +254,21 @@ typedef struct TalusGridDef {
 typedef struct TalusContinuum TalusContinuum;
 
 /* Makes a grid for the fields whose bits (1 << TALUS_QUANTITY_...) are set; *out is NULL on failure. */
-TalusStatus talus_continuum_create(const TalusGridDef *def, unsigned quantities,
-                                   TalusContinuum **out);
-void talus_continuum_destroy(TalusContinuum *continuum);
+TALUS_API TalusStatus talus_continuum_create(const TalusGridDef *def, unsigned quantities,
+                                             TalusContinuum **out);
+TALUS_API void talus_continuum_destroy(TalusContinuum *continuum);
 /* Adds the sums of an assembly to those before: fields are means over all assemblies added, and velocity fluctuations
  * are those about the mean velocity of all of them. The bits do not depend on the number of threads. Fails if the
  * assembly lacks data of a field. */
-TalusStatus talus_continuum_add(TalusContinuum *continuum, const TalusAssembly *assembly,
-                                TalusPool *pool);
+TALUS_API TalusStatus talus_continuum_add(TalusContinuum *continuum, const TalusAssembly *assembly,
+                                          TalusPool *pool);
 /* Forgets all assemblies. */
-void talus_continuum_clear(TalusContinuum *continuum);
-TalusGridDef talus_continuum_grid(const TalusContinuum *continuum);
+TALUS_API void talus_continuum_clear(TalusContinuum *continuum);
+TALUS_API TalusGridDef talus_continuum_grid(const TalusContinuum *continuum);
 /* Writes the components of a field in cell (i, j, k) to out[]. A quotient whose denominator vanishes there, such as a
  * velocity without mass, is NAN. The field must be one of those of the grid. */
-void talus_continuum_get(const TalusContinuum *continuum, TalusQuantity quantity, int i, int j,
-                         int k, double out[TALUS_QUANTITY_COMPONENTS]);
+TALUS_API void talus_continuum_get(const TalusContinuum *continuum, TalusQuantity quantity, int i,
+                                   int j, int k, double out[TALUS_QUANTITY_COMPONENTS]);
 
 #ifdef __cplusplus
 }

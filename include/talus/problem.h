@@ -60,55 +60,58 @@ typedef struct TalusProblemDef {
 
 /* Creates a problem with copies of the def's arrays and zero impulses. `pool` must outlive the problem; NULL: one
  * thread. *out is NULL on failure. NULL may be destroyed. */
-TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool, TalusProblem **out);
-void talus_problem_destroy(TalusProblem *problem);
+TALUS_API TalusStatus talus_problem_create(const TalusProblemDef *def, TalusPool *pool,
+                                           TalusProblem **out);
+TALUS_API void talus_problem_destroy(TalusProblem *problem);
 
 /* Selects the backend of solves: "cpu" (default) or another of talus_backend_row. Data stays readable on the host. */
-TalusStatus talus_problem_set_backend(TalusProblem *problem, const char *backend);
+TALUS_API TalusStatus talus_problem_set_backend(TalusProblem *problem, const char *backend);
 
 /* Sets the friction model of all contacts with friction; joints keep theirs. TALUS_SECTION_NONE makes contacts
  * frictionless, with one row each if there are no joints; a later call can give them friction again. Impulses are set
  * to zero; estimates and the certificate are lost. On failure the problem is unchanged. */
-TalusStatus talus_problem_set_friction(TalusProblem *problem, TalusFrictionModel model);
+TALUS_API TalusStatus talus_problem_set_friction(TalusProblem *problem, TalusFrictionModel model);
 /* Returns the friction model of a block: section NONE if blocks have one row; all zeros for a block without
  * friction. */
-TalusFrictionModel talus_problem_friction(const TalusProblem *problem, int block);
+TALUS_API TalusFrictionModel talus_problem_friction(const TalusProblem *problem, int block);
 /* Normal impulses that bound the friction of blocks under TALUS_LAW_FIXED, [blocks], as the last solve left them. The
  * caller may write them. NULL if no block is under that law. */
-double *talus_problem_estimate(TalusProblem *problem);
+TALUS_API double *talus_problem_estimate(TalusProblem *problem);
 
 /* Proof that the problem has no solution, [size], from a solve with the outcome infeasible or from the problem's file;
  * NULL: none. A direction delta along which impulses may grow without bound (in K under ccp, without friction under
  * fixed and coulomb, in free rows of joints), with (N + E) delta = 0 up to rounding and q'delta < 0. */
-const double *talus_problem_certificate(const TalusProblem *problem);
+TALUS_API const double *talus_problem_certificate(const TalusProblem *problem);
 /* Sets the proof that the problem has no solution, to be written with the problem; NULL removes it. */
-TalusStatus talus_problem_set_certificate(TalusProblem *problem, const double *certificate);
+TALUS_API TalusStatus talus_problem_set_certificate(TalusProblem *problem,
+                                                    const double *certificate);
 
-int talus_problem_blocks(const TalusProblem *problem);
-int talus_problem_rows(const TalusProblem *problem);   /* rows per block */
-int talus_problem_size(const TalusProblem *problem);   /* rows times blocks */
-int talus_problem_bodies(const TalusProblem *problem); /* 0 for an explicit problem */
+TALUS_API int talus_problem_blocks(const TalusProblem *problem);
+TALUS_API int talus_problem_rows(const TalusProblem *problem);   /* rows per block */
+TALUS_API int talus_problem_size(const TalusProblem *problem);   /* rows times blocks */
+TALUS_API int talus_problem_bodies(const TalusProblem *problem); /* 0 for an explicit problem */
 /* Returns the friction coefficient of a block; 0 if blocks have one row. Of a joint: largest impulse of a row, N s. */
-double talus_problem_mu(const TalusProblem *problem, int block);
+TALUS_API double talus_problem_mu(const TalusProblem *problem, int block);
 
 /* Writes the problem's data to a def for talus_problem_create. The def's arrays are the problem's, valid until the
  * problem changes. */
-TalusStatus talus_problem_export(TalusProblem *problem, TalusProblemDef *def);
+TALUS_API TalusStatus talus_problem_export(TalusProblem *problem, TalusProblemDef *def);
 
 /* Returns the impulses gamma, [size]; the caller may write a starting point. */
-double *talus_problem_gamma(TalusProblem *problem);
+TALUS_API double *talus_problem_gamma(TalusProblem *problem);
 
 /* Write N x (the operator product), q, u = N gamma + q, and the gradient (N + E) gamma + q. */
-void talus_problem_apply(TalusProblem *problem, const double *x, double *out);
-void talus_problem_offset(TalusProblem *problem, double *q);
-void talus_problem_velocity(TalusProblem *problem, const double *gamma, double *u);
-void talus_problem_gradient(TalusProblem *problem, const double *gamma, double *gradient);
+TALUS_API void talus_problem_apply(TalusProblem *problem, const double *x, double *out);
+TALUS_API void talus_problem_offset(TalusProblem *problem, double *q);
+TALUS_API void talus_problem_velocity(TalusProblem *problem, const double *gamma, double *u);
+TALUS_API void talus_problem_gradient(TalusProblem *problem, const double *gamma, double *gradient);
 
 /* Writes the velocities v_f + M^-1 D gamma, [6 bodies]: linear then angular of each body; matrix-free problems only. */
-TalusStatus talus_problem_body_velocity(TalusProblem *problem, const double *gamma, double *v);
+TALUS_API TalusStatus talus_problem_body_velocity(TalusProblem *problem, const double *gamma,
+                                                  double *v);
 
 /* Returns the scale d_i of block i, 1/kg: the mean of the block's diagonal entries of N + E. */
-double talus_problem_diagonal(const TalusProblem *problem, int block);
+TALUS_API double talus_problem_diagonal(const TalusProblem *problem, int block);
 
 /* The natural residual of each block, m/s, the measure of error of all solvers:
  *     d_i | gamma_i - P_i(gamma_i - g_i / d_i) |,   g = (N + E) gamma + q,  d_i as above,
@@ -119,7 +122,8 @@ typedef struct TalusResidual {
     double rms, max;
 } TalusResidual;
 
-void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusResidual *out);
+TALUS_API void talus_problem_residual(TalusProblem *problem, const double *gamma,
+                                      TalusResidual *out);
 
 /* Rounding unit. The rounding error of the natural residual is estimated by TALUS_ROUNDING times |N| |gamma| + |q|, the
  * size of the terms of the gradient (docs/reference/metrics.md). rms: root mean square over blocks; max: twice the
@@ -129,7 +133,8 @@ void talus_problem_residual(TalusProblem *problem, const double *gamma, TalusRes
 #define TALUS_ROUNDING 0x1p-52
 
 /* Computes the objective 1/2 gamma'(N + E)gamma + q'gamma, J. */
-TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma, double *objective);
+TALUS_API TalusStatus talus_problem_objective(TalusProblem *problem, const double *gamma,
+                                              double *objective);
 
 /* Measures of an iterate (docs/reference/metrics.md): g is the gradient, under coulomb with De Saxce's shift added to
  * its normal entries (not in siconos and dilation); P the projection onto K; K* the dual cone; all norms are 2-norms.
@@ -161,7 +166,8 @@ typedef struct TalusMetrics {
     int open, sliding, sticking; /* numbers of blocks by state (TalusBlockState) */
 } TalusMetrics;
 
-TalusStatus talus_problem_measure(TalusProblem *problem, const double *gamma, TalusMetrics *out);
+TALUS_API TalusStatus talus_problem_measure(TalusProblem *problem, const double *gamma,
+                                            TalusMetrics *out);
 
 /* Open: gamma = 0. Sliding: a bound of tangential impulses or moments, or a finite bound of a joint, is reached (within
  * 1e-12 of it) or exceeded. Sticking: all other blocks, also a loaded block without friction. */
@@ -171,7 +177,8 @@ typedef enum TalusBlockState {
     TALUS_BLOCK_STICKING
 } TalusBlockState;
 
-TalusBlockState talus_problem_state(const TalusProblem *problem, int block, const double *gamma);
+TALUS_API TalusBlockState talus_problem_state(const TalusProblem *problem, int block,
+                                              const double *gamma);
 
 #ifdef __cplusplus
 }

@@ -44,27 +44,27 @@ enum { TALUS_SIDES_MIN = 3, TALUS_SIDES_MAX = 64 };
 enum { TALUS_JOINT_ROWS = 7 };
 
 /* Names ("disc", "square", "polygon", "none", "joint"; "ccp", "fixed", "coulomb") and one-line summaries. */
-const char *talus_section_name(TalusSection section);
-const char *talus_section_summary(TalusSection section);
-const char *talus_law_name(TalusFrictionLaw law);
-const char *talus_law_summary(TalusFrictionLaw law);
+TALUS_API const char *talus_section_name(TalusSection section);
+TALUS_API const char *talus_section_summary(TalusSection section);
+TALUS_API const char *talus_law_name(TalusFrictionLaw law);
+TALUS_API const char *talus_law_summary(TalusFrictionLaw law);
 
 /* Parse "disc", "square", "polygon:6" or "none" into section and sides, and "ccp", "fixed" or "coulomb" into law. The
  * rest of the model stays. */
-TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model);
-TalusStatus talus_law_parse(const char *text, TalusFrictionModel *model);
+TALUS_API TalusStatus talus_section_parse(const char *text, TalusFrictionModel *model);
+TALUS_API TalusStatus talus_law_parse(const char *text, TalusFrictionModel *model);
 /* Writes the section to text[size] as talus_section_parse takes it, such as "polygon:6"; a joint, which it does not
  * take, as "joint:7". */
-void talus_section_format(TalusFrictionModel model, char *text, size_t size);
+TALUS_API void talus_section_format(TalusFrictionModel model, char *text, size_t size);
 
 /* Fails if the model is not one of friction: a value outside the enumerations, wrong sides, or a joint. */
-TalusStatus talus_model_check(TalusFrictionModel model);
+TALUS_API TalusStatus talus_model_check(TalusFrictionModel model);
 
 /* Projects one block of 1, 3 or 6 rows in place (Euclidean): onto the cone (ccp, coulomb), onto the prism with the
  * bounds of the normal impulse `estimate` (fixed), or onto the box of a joint. `moment_mu`: coefficients of spinning
  * and rolling friction for 6 rows, else NULL. One row is projected onto the half line under every model. */
-void talus_set_project(TalusFrictionModel model, int rows, double mu, const double *moment_mu,
-                       double estimate, double *gamma);
+TALUS_API void talus_set_project(TalusFrictionModel model, int rows, double mu,
+                                 const double *moment_mu, double estimate, double *gamma);
 
 #ifdef __cplusplus
 }

@@ -67,17 +67,17 @@ typedef struct TalusMassProperties {
 } TalusMassProperties;
 
 /* Name in scene files ("sphere"), and a one-line summary. */
-const char *talus_shape_name(TalusShapeKind kind);
-const char *talus_shape_summary(TalusShapeKind kind);
+TALUS_API const char *talus_shape_name(TalusShapeKind kind);
+TALUS_API const char *talus_shape_summary(TalusShapeKind kind);
 
 /* Computes the mass properties at a density, kg/m3; `radius` is the body's radius for a sphere, else ignored. Shapes
  * without volume (plane, revolve, mesh, field) fail with TALUS_ERR_ARGUMENT. */
-TalusStatus talus_shape_mass(const TalusShapeDef *def, double radius, double density,
-                             TalusMassProperties *out);
+TALUS_API TalusStatus talus_shape_mass(const TalusShapeDef *def, double radius, double density,
+                                       TalusMassProperties *out);
 
 /* Sets *out to the centre of mass in the coordinates in which a hull or compound was given; the origin for other
  * shapes. A body's position is the position of its centre of mass. */
-TalusStatus talus_shape_centre(const TalusShapeDef *def, TalusVec3 *out);
+TALUS_API TalusStatus talus_shape_centre(const TalusShapeDef *def, TalusVec3 *out);
 
 #ifdef __cplusplus
 }

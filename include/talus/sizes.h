@@ -35,7 +35,7 @@ typedef struct TalusSizeDef {
 } TalusSizeDef;
 
 /* Returns a def of kind UNIFORM, by number, whose numbers are 0. */
-TalusSizeDef talus_size_def_default(void);
+TALUS_API TalusSizeDef talus_size_def_default(void);
 
 /* What is drawn. */
 typedef struct TalusSizeRange {
@@ -46,10 +46,10 @@ typedef struct TalusSizeRange {
 } TalusSizeRange;
 
 /* Fails with TALUS_ERR_ARGUMENT if the def is no distribution of sizes above 0. */
-TalusStatus talus_sizes_range(const TalusSizeDef *def, TalusSizeRange *range);
+TALUS_API TalusStatus talus_sizes_range(const TalusSizeDef *def, TalusSizeRange *range);
 /* Draws `count` sizes from number `first` on. */
-TalusStatus talus_sizes_draw(const TalusSizeDef *def, uint64_t seed, int64_t first, int64_t count,
-                             double *out);
+TALUS_API TalusStatus talus_sizes_draw(const TalusSizeDef *def, uint64_t seed, int64_t first,
+                                       int64_t count, double *out);
 
 #ifdef __cplusplus
 }

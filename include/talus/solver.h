@@ -99,8 +99,8 @@ typedef struct TalusSolveOptions {
     bool keep_joints; /* true: free joints are not eliminated, for comparison */
 } TalusSolveOptions;
 
-TalusSolveOptions talus_solve_options_default(void);
-const char *talus_outcome_name(TalusOutcome outcome);
+TALUS_API TalusSolveOptions talus_solve_options_default(void);
+TALUS_API const char *talus_outcome_name(TalusOutcome outcome);
 
 /* Creates a solver from `spec`, NAME or NAME:key=value,key=value. The error of a wrong name or key has the nearest
  * valid one; that of a solver missing in this build (TALUS_ERR_UNSUPPORTED) says how to get it.
@@ -116,21 +116,21 @@ const char *talus_outcome_name(TalusOutcome outcome);
  * blocks and the tolerance is below 1e-7 of the residual at the start; under Coulomb's law, for matrices of at most
  * 1,000 blocks. If it fails, the first method continues; under Coulomb's law without a reference speed, continuation
  * comes before that. Small steps with very different masses have other rules (docs/reference/solvers.md). */
-TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
-void talus_solver_destroy(TalusSolver *solver);
+TALUS_API TalusStatus talus_solver_create(const char *spec, TalusSolver **out);
+TALUS_API void talus_solver_destroy(TalusSolver *solver);
 
 /* Returns TALUS_OK if the solver takes this problem; else talus_error() has the reason. */
-TalusStatus talus_solver_supports(const TalusSolver *solver, const TalusProblem *problem);
+TALUS_API TalusStatus talus_solver_supports(const TalusSolver *solver, const TalusProblem *problem);
 
 /* Solves from the problem's gamma and leaves the result there. TALUS_OK for every outcome, which *info reports. */
-TalusStatus talus_solver_solve(TalusSolver *solver, TalusProblem *problem,
-                               const TalusSolveOptions *options, TalusSolveInfo *info);
+TALUS_API TalusStatus talus_solver_solve(TalusSolver *solver, TalusProblem *problem,
+                                         const TalusSolveOptions *options, TalusSolveInfo *info);
 
 /* State of a solver that persists from step to step (norm estimates, random state), for exact restart: its size in
  * bytes, 0 if the solver has none; copied to bytes[size]; loaded again by a solver of the same spec. */
-size_t talus_solver_state_size(const TalusSolver *solver);
-void talus_solver_state_save(const TalusSolver *solver, void *bytes);
-TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size_t size);
+TALUS_API size_t talus_solver_state_size(const TalusSolver *solver);
+TALUS_API void talus_solver_state_save(const TalusSolver *solver, void *bytes);
+TALUS_API TalusStatus talus_solver_state_load(TalusSolver *solver, const void *bytes, size_t size);
 
 /* Problems that a solver takes, as bits: without friction, with moments against spinning and rolling, with friction by
  * law and section; fixed means prisms with given bounds. For a solver without `coulomb`, outer loops replace it by
@@ -157,12 +157,13 @@ typedef struct TalusSolverRow {
     const char *missing; /* what this build lacks and how to get it; NULL: available */
 } TalusSolverRow;
 
-int talus_solver_count(void);
-TalusSolverRow talus_solver_row(int index);
+TALUS_API int talus_solver_count(void);
+TALUS_API TalusSolverRow talus_solver_row(int index);
 /* Returns the index of the solver that a spec, NAME or NAME:key=value, names; -1: none. */
-int talus_solver_find(const char *spec);
+TALUS_API int talus_solver_find(const char *spec);
 /* Calls `line` once per parameter of solver `index`. */
-void talus_solver_describe(int index, void (*line)(void *user, const char *text), void *user);
+TALUS_API void talus_solver_describe(int index, void (*line)(void *user, const char *text),
+                                     void *user);
 
 #ifdef __cplusplus
 }

@@ -131,17 +131,17 @@ typedef struct TalusWorldDef {
 #define TALUS_ELASTIC_OVERLAP_MAX 0.5
 
 /* The default: Coulomb's law, TALUS_COMPLIANCE_AUTO, elastic_overlap 0.02. */
-TalusWorldDef talus_world_def_default(void);
+TALUS_API TalusWorldDef talus_world_def_default(void);
 /* As talus_world_def_default, but with rigid contacts (compliance 0) and the convex relaxation (ccp), which opens
  * sliding contacts. */
-TalusWorldDef talus_world_def_relaxed(void);
+TALUS_API TalusWorldDef talus_world_def_relaxed(void);
 /* Creates a world with the default material; *out is NULL on failure. NULL may be destroyed. */
-TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
-void talus_world_destroy(TalusWorld *world);
+TALUS_API TalusStatus talus_world_create(const TalusWorldDef *def, TalusWorld **out);
+TALUS_API void talus_world_destroy(TalusWorld *world);
 
 /* Sets the log function of this world's steps, whichever thread steps it. NULL, the default: the log function of the
  * stepping thread (talus_set_log). Two threads may use two worlds at the same time. */
-void talus_world_set_log(TalusWorld *world, TalusLogFn *fn, void *user);
+TALUS_API void talus_world_set_log(TalusWorld *world, TalusLogFn *fn, void *user);
 
 /* Material 0 is the default, with friction 0.3. A pair of materials has the smaller friction, restitution, spinning,
  * rolling and cohesion of the two, unless set for the pair; stiffnesses and dampings act in series. */
@@ -159,9 +159,10 @@ typedef struct TalusMaterialDef {
     double cohesion; /* N: largest pull that a closed contact bears */
 } TalusMaterialDef;
 
-TalusMaterialDef talus_material_def_default(void);
+TALUS_API TalusMaterialDef talus_material_def_default(void);
 /* Adds a material; `index` may be NULL. */
-TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *def, int *index);
+TALUS_API TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *def,
+                                               int *index);
 
 /* Properties of a pair of materials. A number below 0: the property follows from the two materials
  * (TalusMaterialDef). */
@@ -172,14 +173,16 @@ typedef struct TalusPairDef {
     TalusFrictionModel model;
 } TalusPairDef;
 
-TalusPairDef talus_pair_def_default(void);
+TALUS_API TalusPairDef talus_pair_def_default(void);
 /* Sets all properties of a pair, or its friction alone. */
-TalusStatus talus_world_set_pair(TalusWorld *world, int material_a, int material_b,
-                                 const TalusPairDef *def);
-TalusStatus talus_world_set_friction(TalusWorld *world, int material_a, int material_b, double mu);
+TALUS_API TalusStatus talus_world_set_pair(TalusWorld *world, int material_a, int material_b,
+                                           const TalusPairDef *def);
+TALUS_API TalusStatus talus_world_set_friction(TalusWorld *world, int material_a, int material_b,
+                                               double mu);
 
 /* Adds a shape, with copies of the def's arrays; `index` may be NULL. */
-TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def, int *index);
+TALUS_API TalusStatus talus_world_add_shape(TalusWorld *world, const TalusShapeDef *def,
+                                            int *index);
 
 /* A batch of bodies. Arrays with a default may be NULL. */
 typedef struct TalusBodyBatch {
@@ -202,28 +205,29 @@ typedef struct TalusBodyBatch {
     TalusVec3 force, torque; /* N and N m on each body, world frame, until set again */
 } TalusBodyBatch;
 
-TalusBodyBatch talus_body_batch_default(void);
+TALUS_API TalusBodyBatch talus_body_batch_default(void);
 /* Adds the bodies of the batch and writes their ids to ids[count], unless `ids` is NULL. Adds all bodies or, on
  * failure, none. Fixed bodies get velocity 0. */
-TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch,
-                                   TalusBodyId *ids);
+TALUS_API TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batch,
+                                             TalusBodyId *ids);
 /* Removes a body with its joints and wakes all sleeping bodies. */
-TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id);
+TALUS_API TalusStatus talus_world_remove_body(TalusWorld *world, TalusBodyId id);
 
 /* Sets the force, N, through the centre of a free or sleeping body, and the torque, N m, in the world frame; both act
  * until set again. Wakes the body's island. */
-TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 force,
-                                  TalusVec3 torque);
+TALUS_API TalusStatus talus_world_set_force(TalusWorld *world, TalusBodyId id, TalusVec3 force,
+                                            TalusVec3 torque);
 
 /* Sets whether bodies of two groups, or of one group, collide (`meet`); by default all do. */
 enum { TALUS_GROUPS = 32, TALUS_COPIES = 2048 };
-TalusStatus talus_world_set_groups(TalusWorld *world, int group_a, int group_b, bool meet);
+TALUS_API TalusStatus talus_world_set_groups(TalusWorld *world, int group_a, int group_b,
+                                             bool meet);
 /* Moves a body to another group, and wakes its island. */
-TalusStatus talus_world_set_group(TalusWorld *world, TalusBodyId id, int group);
+TALUS_API TalusStatus talus_world_set_group(TalusWorld *world, TalusBodyId id, int group);
 /* talus_world_exclude excludes two bodies from collision; talus_world_include undoes one exclusion. Exclusions are
  * counted: the bodies collide again after as many inclusions as exclusions. */
-TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);
-TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
+TALUS_API TalusStatus talus_world_exclude(TalusWorld *world, TalusBodyId a, TalusBodyId b);
+TALUS_API TalusStatus talus_world_include(TalusWorld *world, TalusBodyId a, TalusBodyId b);
 
 /* Prescribed motion of a fixed body, whatever the body meets. For t between start and stop, with s = t - start,
  *     shift(s) = velocity s + acceleration s^2/2 + amplitude (sin 2 pi (frequency s + phase) - sin 2 pi phase)
@@ -244,12 +248,14 @@ typedef struct TalusDriveDef {
     double start, stop; /* s */
 } TalusDriveDef;
 
-TalusDriveDef talus_drive_def_default(void);
+TALUS_API TalusDriveDef talus_drive_def_default(void);
 /* Replaces the motion of a fixed or driven body by one from its present pose (x0, e0); NULL makes the body fixed.
  * Planes cannot rotate. If memory is lacking, the call fails and the body is fixed. */
-TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def);
+TALUS_API TalusStatus talus_world_set_drive(TalusWorld *world, TalusBodyId id,
+                                            const TalusDriveDef *def);
 /* Adds a motion behind those of a driven body, from the pose (x0, e0) of the first; of a fixed body it is the first. */
-TalusStatus talus_world_add_drive(TalusWorld *world, TalusBodyId id, const TalusDriveDef *def);
+TALUS_API TalusStatus talus_world_add_drive(TalusWorld *world, TalusBodyId id,
+                                            const TalusDriveDef *def);
 
 /* Source of spheres during the run. At the start of each step from `start` on it places as many spheres as the rate
  * demands, with centres at random free locations of the box [lo, hi]. Spheres for which no location is free wait for a
@@ -269,17 +275,19 @@ typedef struct TalusEmitterDef {
     int tag, group, copy; /* as in TalusBodyBatch */
 } TalusEmitterDef;
 
-TalusEmitterDef talus_emitter_def_default(void);
-TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *def);
+TALUS_API TalusEmitterDef talus_emitter_def_default(void);
+TALUS_API TalusStatus talus_world_add_emitter(TalusWorld *world, const TalusEmitterDef *def);
 
 /* Copies the batch now and adds it at the first step that starts at or after `time`. */
-TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time, const TalusBodyBatch *batch);
+TALUS_API TalusStatus talus_world_add_bodies_at(TalusWorld *world, double time,
+                                                const TalusBodyBatch *batch);
 
 /* Adds a sink: at the start of each step, free bodies (not fixed, driven or sleeping ones) are removed whose centre has
  * a coordinate along `axis` (0, 1 or 2) below `below`, m. A body below several sinks is taken by the first of them. The
  * second one also names the sink; the name is copied. Without one it is "sink" and the sink's number, from 0. */
-TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below);
-TalusStatus talus_world_add_named_sink(TalusWorld *world, const char *name, int axis, double below);
+TALUS_API TalusStatus talus_world_add_sink(TalusWorld *world, int axis, double below);
+TALUS_API TalusStatus talus_world_add_named_sink(TalusWorld *world, const char *name, int axis,
+                                                 double below);
 
 /* Bodies that went through a plane or into a sink. The mass of several bodies is rounded once in a step, and does not
  * depend on their order. */
@@ -290,10 +298,11 @@ typedef struct TalusFlow {
     double total_mass;    /* kg */
 } TalusFlow;
 
-int talus_world_sink_count(const TalusWorld *world);
-const char *talus_world_sink_name(const TalusWorld *world, int index); /* owned by the world */
+TALUS_API int talus_world_sink_count(const TalusWorld *world);
+TALUS_API const char *talus_world_sink_name(const TalusWorld *world,
+                                            int index); /* owned by the world */
 /* Returns what sink `index` has taken. */
-TalusFlow talus_world_sink_flow(const TalusWorld *world, int index);
+TALUS_API TalusFlow talus_world_sink_flow(const TalusWorld *world, int index);
 
 /* Probes sum over the contacts of one step, or over the bodies that cross a plane in it. */
 typedef enum TalusProbeKind {
@@ -331,11 +340,13 @@ typedef struct TalusProbeValue {
 } TalusProbeValue;
 
 /* Adds a probe; `index` may be NULL. */
-TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def, int *index);
-int talus_world_probe_count(const TalusWorld *world);
-const char *talus_world_probe_name(const TalusWorld *world, int index); /* owned by the world */
-TalusProbeKind talus_world_probe_kind(const TalusWorld *world, int index);
-TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
+TALUS_API TalusStatus talus_world_add_probe(TalusWorld *world, const TalusProbeDef *def,
+                                            int *index);
+TALUS_API int talus_world_probe_count(const TalusWorld *world);
+TALUS_API const char *talus_world_probe_name(const TalusWorld *world,
+                                             int index); /* owned by the world */
+TALUS_API TalusProbeKind talus_world_probe_kind(const TalusWorld *world, int index);
+TALUS_API TalusProbeValue talus_world_probe_value(const TalusWorld *world, int index);
 
 /* Energy ledger of one step, joule: kinetic_change + potential_change + elastic_change is the sum of the columns from
  * `friction` to `exchange`, plus `imbalance`. */
@@ -422,35 +433,38 @@ typedef struct TalusStepInfo {
 } TalusStepInfo;
 
 /* Makes one step; `info` may be NULL. On failure the state is as before the step, and *info is not written. */
-TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info);
+TALUS_API TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info);
 /* Makes one step towards `time`; fails if talus_world_next_length is 0. A step is shortened where whole steps would
  * pass `time` by more than 1e-6 of a step: the last step then ends at `time` exactly, and if it would be shorter than
  * half a step, the last two are made equal. Later steps are whole again. */
-TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info);
+TALUS_API TalusStatus talus_world_step_to(TalusWorld *world, double time, TalusStepInfo *info);
 /* Returns the length of the step that talus_world_step_to would make, s; 0 if `time` is reached, within 2e-6 of a
  * step. */
-double talus_world_next_length(const TalusWorld *world, double time);
+TALUS_API double talus_world_next_length(const TalusWorld *world, double time);
 
 /* Detects contacts and builds the problem of the next whole step, without the bodies that would enter or leave at its
  * start; on the host for every backend. Impacts that propagate are not made before it. *problem is the world's own, valid until the world changes or makes a step. */
-TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
+TALUS_API TalusStatus talus_world_build(TalusWorld *world, TalusProblem **problem);
 
 /* Sets the def's tolerance and max_iterations from the next step on. TALUS_COMPLIANCE_AUTO follows gradually. */
-TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance, int max_iterations);
+TALUS_API TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance,
+                                               int max_iterations);
 
-double talus_world_time(const TalusWorld *world);        /* s */
-int64_t talus_world_steps(const TalusWorld *world);      /* steps completed */
-double talus_world_step_length(const TalusWorld *world); /* TalusWorldDef.step, s */
+TALUS_API double talus_world_time(const TalusWorld *world);        /* s */
+TALUS_API int64_t talus_world_steps(const TalusWorld *world);      /* steps completed */
+TALUS_API double talus_world_step_length(const TalusWorld *world); /* TalusWorldDef.step, s */
 /* Returns the friction model of pairs of materials without a model of their own. */
-TalusFrictionModel talus_world_friction(const TalusWorld *world);
+TALUS_API TalusFrictionModel talus_world_friction(const TalusWorld *world);
 /* Returns TalusWorldDef.compliance; if that is TALUS_COMPLIANCE_AUTO, the value in the next step. */
-double talus_world_compliance(const TalusWorld *world);
-int64_t talus_world_body_count(const TalusWorld *world);  /* living bodies, fixed ones included */
-int talus_world_threads(const TalusWorld *world);         /* actual number, also if the def has 0 */
-const char *talus_world_backend(const TalusWorld *world); /* owned by the world */
-TalusVec3 talus_world_gravity(const TalusWorld *world);
+TALUS_API double talus_world_compliance(const TalusWorld *world);
+TALUS_API int64_t
+talus_world_body_count(const TalusWorld *world); /* living bodies, fixed ones included */
+TALUS_API int
+talus_world_threads(const TalusWorld *world); /* actual number, also if the def has 0 */
+TALUS_API const char *talus_world_backend(const TalusWorld *world); /* owned by the world */
+TALUS_API TalusVec3 talus_world_gravity(const TalusWorld *world);
 /* Returns the periods as they are now: those of a cell that deforms change. */
-TalusPeriod talus_world_period(const TalusWorld *world);
+TALUS_API TalusPeriod talus_world_period(const TalusWorld *world);
 
 /* A cell that deforms, after the last step. Stresses are positive in tension; a positive rate of shear gives a positive xy. */
 typedef struct TalusCellState {
@@ -467,12 +481,12 @@ typedef struct TalusCellState {
 } TalusCellState;
 
 /* True if the periods are a cell that deforms (TalusWorldDef.cell). */
-bool talus_world_cell_deforms(const TalusWorld *world);
+TALUS_API bool talus_world_cell_deforms(const TalusWorld *world);
 /* Returns the state of the cell; all 0 in a world without a cell that deforms. */
-TalusCellState talus_world_cell(const TalusWorld *world);
+TALUS_API TalusCellState talus_world_cell(const TalusWorld *world);
 /* Sets the rates of the axes without a controlled pressure, and of shear, from the next step on. Bodies move with the cell
  * from its first part on: the change is work of the cell. */
-TalusStatus talus_world_set_cell_rate(TalusWorld *world, TalusGradient rate);
+TALUS_API TalusStatus talus_world_set_cell_rate(TalusWorld *world, TalusGradient rate);
 
 /* State of all living bodies, in arrays of the caller; arrays that are not wanted are NULL. The order of bodies is
  * fixed until a body is added or removed; on several ranks it is that of ids. */
@@ -491,10 +505,10 @@ typedef struct TalusBodyState {
 
 /* Fills the arrays of `state` that are not NULL; each must hold talus_world_body_count elements. If a device fails, a
  * warning is logged and the state is the last one that was downloaded; if another rank fails, nothing is written. */
-void talus_world_get_state(const TalusWorld *world, TalusBodyState *state);
+TALUS_API void talus_world_get_state(const TalusWorld *world, TalusBodyState *state);
 /* Sets velocity, m/s, and spin, rad/s, of a free or sleeping body in the world frame; wakes its island. */
-TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id, TalusVec3 velocity,
-                                     TalusVec3 spin);
+TALUS_API TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id,
+                                               TalusVec3 velocity, TalusVec3 spin);
 
 /* A contact of the last detection: of the last step, or of talus_world_build. */
 typedef struct TalusContactState {
@@ -510,9 +524,10 @@ typedef struct TalusContactState {
 
 /* Write at most `count` contacts to `out`, which may be NULL, and return the number of contacts between bodies that
  * still exist: of all, or of those whose normal impulse exceeds `least`, N s. */
-int64_t talus_world_get_contacts(const TalusWorld *world, TalusContactState *out, int64_t count);
-int64_t talus_world_get_strong_contacts(const TalusWorld *world, double least,
-                                        TalusContactState *out, int64_t count);
+TALUS_API int64_t talus_world_get_contacts(const TalusWorld *world, TalusContactState *out,
+                                           int64_t count);
+TALUS_API int64_t talus_world_get_strong_contacts(const TalusWorld *world, double least,
+                                                  TalusContactState *out, int64_t count);
 
 /* The overlap of two bodies with the largest depth / size in the present state. A run that starts with deep overlaps,
  * or with bodies beyond a wall, throws bodies apart; scenes refuse such a start. */
@@ -528,10 +543,10 @@ typedef struct TalusOverlap {
 
 /* Finds the pair with the largest depth / size; the world does not change. Without solid meshes the call costs at most
  * one detection. */
-TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out);
+TALUS_API TalusStatus talus_world_worst_overlap(const TalusWorld *world, TalusOverlap *out);
 
 /* Returns the summary of the last step that this world object has made; before the first step all figures are 0. */
-TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world);
+TALUS_API TalusOverlapSummary talus_world_get_overlap(const TalusWorld *world);
 
 /* Summary of the normal forces of the last step; of a halved step, of its last part. */
 typedef struct TalusForceSummary {
@@ -543,35 +558,35 @@ typedef struct TalusForceSummary {
 
 /* Sums `force` (N: normal forces, as positive numbers) and `touching` (number of loaded contacts) over the contacts of
  * each living body, in the order of talus_world_get_state; either may be NULL. */
-TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
-                                   TalusForceSummary *summary);
+TALUS_API TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
+                                             TalusForceSummary *summary);
 
 /* Shapes and materials, for writers and viewers. The world owns the arrays and names in the defs. */
-int talus_world_shape_count(const TalusWorld *world);
-TalusShapeDef talus_world_shape(const TalusWorld *world, int index);
-int talus_world_material_count(const TalusWorld *world);
-TalusMaterialDef talus_world_material(const TalusWorld *world, int index);
+TALUS_API int talus_world_shape_count(const TalusWorld *world);
+TALUS_API TalusShapeDef talus_world_shape(const TalusWorld *world, int index);
+TALUS_API int talus_world_material_count(const TalusWorld *world);
+TALUS_API TalusMaterialDef talus_world_material(const TalusWorld *world, int index);
 
 /* Saves the whole state as bytes, which the caller frees with talus_free. On several ranks all of them call it, and rank 0
  * gets the bytes, those of one rank; others get NULL. */
-TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size);
+TALUS_API TalusStatus talus_world_save(const TalusWorld *world, void **bytes, size_t *size);
 /* Loads a saved world. `threads` as in TalusWorldDef. `backend` NULL: the backend on which the world was saved; later
  * steps then have the same bits. On another backend later steps meet the same tolerances. *out is NULL on failure. */
-TalusStatus talus_world_load(const void *bytes, size_t size, int threads, const char *backend,
-                             TalusWorld **out);
+TALUS_API TalusStatus talus_world_load(const void *bytes, size_t size, int threads,
+                                       const char *backend, TalusWorld **out);
 /* Frees memory that the library gave to the caller: talus_world_save, and the note of talus_checkpoint_read. */
-void talus_free(void *bytes);
+TALUS_API void talus_free(void *bytes);
 
 /* Divides a world that every rank has as a whole, such as a loaded one, among the ranks of `comm`: each keeps its part.
  * All ranks call this together. */
-TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm);
+TALUS_API TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm);
 /* Makes a copy of a divided world on rank 0, as a whole, to save or to look at; *whole becomes NULL on other ranks. All
  * ranks call this together. */
-TalusStatus talus_world_gather(TalusWorld *world, TalusWorld **whole);
+TALUS_API TalusStatus talus_world_gather(TalusWorld *world, TalusWorld **whole);
 
 /* Returns a hash of the dynamic state: time, and ids, positions, orientations, velocities and spins of living bodies. It
  * does not depend on where bodies are in memory. */
-uint64_t talus_world_hash(const TalusWorld *world);
+TALUS_API uint64_t talus_world_hash(const TalusWorld *world);
 
 #ifdef __cplusplus
 }

@@ -4,37 +4,64 @@
 #ifdef TALUS_BUILD_MODULE_DIR
 
 #include <dlfcn.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* Writes the path of the module in `folder`. True if the file exists and can be read. */
-static bool find_in_folder(const char *folder, const char *file, char path[TALUS_MODULE_PATH])
+/* Writes the path of the module in the subfolder `sub` of `folder`, "" or "/NAME". True if the file exists and can be
+ * read. */
+static bool find_in_folder(const char *folder, const char *sub, const char *file,
+                           char path[TALUS_MODULE_PATH])
 {
-    int length = snprintf(path, TALUS_MODULE_PATH, "%s/%s", folder, file);
+    int length = snprintf(path, TALUS_MODULE_PATH, "%s%s/%s", folder, sub, file);
     return length > 0 && length < TALUS_MODULE_PATH && access(path, R_OK) == 0;
 }
 
-/* Writes the folder of the running program, or "." if unknown. */
-static void get_program_folder(char folder[TALUS_MODULE_PATH])
+static const char here = 1; /* lies in the file that holds this code: a program or libtalus.so */
+
+/* Returns the path in a line of /proc/self/maps, "from-to mode offset device inode path\n", if `here` lies between
+ * `from` and `to`; else NULL. */
+static char *path_of_mapping(char *line)
 {
-    ssize_t length = readlink("/proc/self/exe", folder, TALUS_MODULE_PATH - 1);
-    folder[length > 0 ? length : 0] = '\0';
-    char *slash = strrchr(folder, '/');
-    snprintf(slash ? slash : folder, 2, "%s", slash ? "" : ".");
+    uintptr_t from, to;
+    int path = 0;
+    if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %*s %*s %*s %*s %n", &from, &to, &path) != 2 ||
+        (uintptr_t)&here < from || (uintptr_t)&here >= to)
+        return NULL;
+    return line + path;
+}
+
+/* Writes the folder of the program or shared library that holds this code, or "." if unknown. */
+static void get_own_folder(char folder[TALUS_MODULE_PATH])
+{
+    FILE *maps = fopen("/proc/self/maps", "r");
+    char *line = NULL, *path = NULL, *slash = NULL;
+    size_t size = 0;
+    while (maps && !path && getline(&line, &size, maps) > 0)
+        path = path_of_mapping(line);
+    if (path)
+        slash = strrchr(path, '/');
+    if (slash)
+        *slash = '\0';
+    snprintf(folder, TALUS_MODULE_PATH, "%s", slash ? path : ".");
+    free(line);
+    if (maps)
+        fclose(maps);
 }
 
 bool talus_module_find(const char *file, char path[TALUS_MODULE_PATH])
 {
     const char *chosen = getenv("TALUS_MODULES");
-    char program[TALUS_MODULE_PATH];
+    char own[TALUS_MODULE_PATH];
     if (chosen)
-        return find_in_folder(chosen, file, path);
-    get_program_folder(program);
-    return find_in_folder(TALUS_BUILD_MODULE_DIR, file, path) ||
-           find_in_folder(program, file, path) ||
-           find_in_folder(TALUS_INSTALL_MODULE_DIR, file, path);
+        return find_in_folder(chosen, "", file, path);
+    get_own_folder(own);
+    return find_in_folder(own, "", file, path) || find_in_folder(own, "/talus", file, path) ||
+           find_in_folder(own, "/" TALUS_MODULES_FROM_PROGRAM, file, path) ||
+           find_in_folder(TALUS_BUILD_MODULE_DIR, "", file, path) ||
+           find_in_folder(TALUS_INSTALL_MODULE_DIR, "", file, path);
 }
 
 const char *talus_module_absent(const char *file)
@@ -45,8 +72,8 @@ const char *talus_module_absent(const char *file)
                  file);
     else
         snprintf(text, sizeof text,
-                 "the module %s is not where it was built (" TALUS_BUILD_MODULE_DIR
-                 "), beside the program, or installed (" TALUS_INSTALL_MODULE_DIR
+                 "the module %s is not beside the program or library, where it was built "
+                 "(" TALUS_BUILD_MODULE_DIR "), or installed (" TALUS_INSTALL_MODULE_DIR
                  "); TALUS_MODULES may name its folder",
                  file);
     return text;

@@ -1,9 +1,10 @@
 /* base/module.h - modules: shared libraries of this project, such as talus_tao.so, that are loaded when first used. Each
  * brings a large package, with which libtalus itself is not linked.
  *
- * A module is searched in the folder named by the environment variable TALUS_MODULES; else where it was built, beside
- * the program, and where it is installed. It stays loaded to the end of the process. Builds without any module have
- * none of these functions. */
+ * A module is searched in the folder named by the environment variable TALUS_MODULES; else beside the file that holds
+ * the library, which is libtalus.so or a program, and where an installation has it from there; where it was built; and
+ * where it is installed. It stays loaded to the end of the process. Builds without any module have none of these
+ * functions. */
 #ifndef TALUS_BASE_MODULE_H
 #define TALUS_BASE_MODULE_H
 

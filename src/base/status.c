@@ -16,6 +16,11 @@ const char *talus_version(void)
     return TEXT(TALUS_VERSION_MAJOR) "." TEXT(TALUS_VERSION_MINOR) "." TEXT(TALUS_VERSION_PATCH);
 }
 
+int talus_abi_version(void)
+{
+    return TALUS_ABI_VERSION;
+}
+
 const char *talus_status_name(TalusStatus status)
 {
     static const char *const names[] = {"ok",      "argument",  "memory",
