@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static const CliCommand *const *commands; /* up to a NULL */
+
 /* ---- words ---- */
 
 /* Receives one word. */
@@ -66,8 +68,8 @@ static void case_words(WordReceiver *receive)
 
 static void command_words(WordReceiver *receive)
 {
-    for (int i = 0; help_command(i); i++)
-        receive(help_command(i)->name);
+    for (int i = 0; commands[i]; i++)
+        receive(commands[i]->name);
 }
 
 static void shell_words(WordReceiver *receive)
@@ -225,12 +227,12 @@ static void print_bash(void)
     command_words(print_word);
     printf(
         "--version --help' -- \"$word\"))\n        return\n    fi\n    case ${COMP_WORDS[1]}:$before in\n");
-    for (int i = 0; help_command(i); i++)
-        for (int k = 0; k < help_command(i)->option_count; k++)
-            print_bash_option(help_command(i), &help_command(i)->options[k]);
+    for (int i = 0; commands[i]; i++)
+        for (int k = 0; k < commands[i]->option_count; k++)
+            print_bash_option(commands[i], &commands[i]->options[k]);
     printf("    esac\n    case ${COMP_WORDS[1]} in\n");
-    for (int i = 0; help_command(i); i++)
-        print_bash_command(help_command(i));
+    for (int i = 0; commands[i]; i++)
+        print_bash_command(commands[i]);
     printf("    esac\n    case $word in\n"
            "    -*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
            "    *)\n        COMPREPLY=($(compgen -W \"$operands\" -- \"$word\"))\n"
@@ -279,16 +281,16 @@ static void print_zsh(void)
 {
     printf("#compdef talus\n# zsh completion of talus\n_talus() {\n    local -a commands\n"
            "    commands=(\n");
-    for (int i = 0; help_command(i); i++) {
-        printf("        '%s:", help_command(i)->name);
-        print_quoted(help_command(i)->summary, ":");
+    for (int i = 0; commands[i]; i++) {
+        printf("        '%s:", commands[i]->name);
+        print_quoted(commands[i]->summary, ":");
         printf("'\n");
     }
     printf("    )\n    if (( CURRENT == 2 )); then\n        _describe command commands\n"
            "        return\n    fi\n    local command=$words[2]\n    shift words\n"
            "    (( CURRENT-- ))\n    case $command in\n");
-    for (int i = 0; help_command(i); i++)
-        print_zsh_command(help_command(i));
+    for (int i = 0; commands[i]; i++)
+        print_zsh_command(commands[i]);
     printf("    esac\n}\n_talus \"$@\"\n");
 }
 
@@ -317,8 +319,8 @@ static void print_fish_option(const CliCommand *command, const CliOption *o)
 static void print_fish(void)
 {
     printf("# fish completion of talus\ncomplete -c talus -f -n __fish_use_subcommand\n");
-    for (int i = 0; help_command(i); i++) {
-        const CliCommand *command = help_command(i);
+    for (int i = 0; commands[i]; i++) {
+        const CliCommand *command = commands[i];
         printf("complete -c talus -n __fish_use_subcommand -a %s -d '", command->name);
         print_quoted(command->summary, "");
         printf("'\n");
@@ -343,8 +345,9 @@ const char *help_shell(int index)
     return index < (int)(sizeof shells / sizeof *shells) ? shells[index].name : NULL;
 }
 
-bool help_print_completion(const char *shell)
+bool help_print_completion(const CliCommand *const *of, const char *shell)
 {
+    commands = of;
     for (int i = 0; help_shell(i); i++)
         if (strcmp(help_shell(i), shell) == 0) {
             shells[i].print();

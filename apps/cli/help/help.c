@@ -6,17 +6,12 @@
 
 static const CliCommand help;
 
-/* In the order of the help text. */
+/* In the order of the overview; NULL behind the last one. */
 static const CliCommand *const commands[] = {
     &cli_run,   &cli_advise,  &cli_view,   &cli_render,    &cli_export,   &cli_measure,
     &cli_sweep, &cli_solve,   &cli_bench,  &cli_reproduce, &cli_validate, &cli_list,
-    &cli_info,  &cli_extract, &cli_verify, &help};
-enum { COMMANDS = sizeof commands / sizeof *commands };
-
-const CliCommand *help_command(int index)
-{
-    return index < COMMANDS ? commands[index] : NULL;
-}
+    &cli_info,  &cli_extract, &cli_verify, &help,          NULL};
+enum { COMMANDS = sizeof commands / sizeof *commands - 1 };
 
 const CliCommand *help_find_command(const char *name)
 {
@@ -57,7 +52,7 @@ static int print_completion(const char *shell)
 {
     const char *names[8], *name;
     int count = 0;
-    if (help_print_completion(shell))
+    if (help_print_completion(commands, shell))
         return CLI_OK;
     while ((name = help_shell(count)) != NULL)
         names[count++] = name;
@@ -75,7 +70,7 @@ static int help_main(const CliList *operands)
     if (options.man && options.completion)
         return cli_fail_usage(&help, "give --man or --completion, not both");
     if (options.man)
-        return help_write_manual(options.man);
+        return help_write_manual(commands, options.man);
     if (options.completion)
         return print_completion(options.completion);
     if (word && !command)

@@ -1,6 +1,7 @@
 /* cli/help/manual.c - manual pages, in the macros of man(7), from the tables of commands and options. */
 #include "cli/help/help.h"
 
+#include "base/status.h"
 #include "io/file/file.h"
 
 #include <stdio.h>
@@ -75,7 +76,7 @@ static void print_exit_status(TalusFile *out)
 
 /* ---- pages ---- */
 
-static void print_overview(TalusFile *out)
+static void print_overview(TalusFile *out, const CliCommand *const *commands)
 {
     print_head(out, "talus", "large systems of rigid bodies in frictional contact",
                "talus COMMAND [arguments]");
@@ -84,11 +85,11 @@ static void print_overview(TalusFile *out)
         ".SH DESCRIPTION\nEach command has a page of its own, such as\n.BR talus\\-run (1).\n");
     talus_file_print(out,
                      "To begin with: talus run hourglass \\-\\-out out/hourglass\n.SH COMMANDS\n");
-    for (int i = 0; help_command(i); i++) {
+    for (int i = 0; commands[i]; i++) {
         talus_file_print(out, ".TP\n.B ");
-        print_text(out, help_command(i)->name);
+        print_text(out, commands[i]->name);
         talus_file_print(out, "\n");
-        print_text(out, help_command(i)->summary);
+        print_text(out, commands[i]->summary);
         talus_file_print(out, "\n");
     }
     talus_file_print(out, ".SH OPTIONS\n");
@@ -118,28 +119,33 @@ static void print_command(TalusFile *out, const CliCommand *command)
     talus_file_print(out, ".SH SEE ALSO\n.BR talus (1)\n");
 }
 
-/* Writes one page; command NULL: the overview. */
-static int write_page(const char *dir, const CliCommand *command)
+/* Creates the file of a page; name "": talus.1. */
+static TalusStatus create_page(const char *dir, const char *name, TalusFile **out)
 {
-    TalusFile *file;
-    const char *dash = command ? "-" : "", *name = command ? command->name : "";
-    TalusStatus status = cli_create_file(&file, "%s/talus%s%s.1", dir, dash, name);
-    if (status == TALUS_OK) {
-        if (command)
-            print_command(file, command);
-        else
-            print_overview(file);
-        status = talus_file_commit(file);
-    }
-    return status == TALUS_OK ? CLI_OK : cli_fail_library();
+    return cli_create_file(out, "%s/talus%s%s.1", dir, name[0] ? "-" : "", name);
 }
 
-int help_write_manual(const char *dir)
+static TalusStatus write_overview(const char *dir, const CliCommand *const *commands)
 {
-    if (talus_make_directory(dir) != TALUS_OK)
-        return cli_fail_library();
-    int code = write_page(dir, NULL);
-    for (int i = 0; help_command(i) && code == CLI_OK; i++)
-        code = write_page(dir, help_command(i));
-    return code;
+    TalusFile *file;
+    TALUS_TRY(create_page(dir, "", &file));
+    print_overview(file, commands);
+    return talus_file_commit(file);
+}
+
+static TalusStatus write_command(const char *dir, const CliCommand *command)
+{
+    TalusFile *file;
+    TALUS_TRY(create_page(dir, command->name, &file));
+    print_command(file, command);
+    return talus_file_commit(file);
+}
+
+int help_write_manual(const CliCommand *const *commands, const char *dir)
+{
+    TalusStatus status = talus_make_directory(dir);
+    TALUS_THEN(status, write_overview(dir, commands));
+    for (int i = 0; commands[i]; i++)
+        TALUS_THEN(status, write_command(dir, commands[i]));
+    return status == TALUS_OK ? CLI_OK : cli_fail_library();
 }
