@@ -1,10 +1,11 @@
 #!/bin/sh
-# Does a fresh Debian 12 machine suffice? clean-root-test.sh [--worktree] [COMMAND...]
+# Does a fresh Debian 12 machine suffice? clean-root-test.sh [--worktree | --files DIR] [COMMAND...]
 #
 # Makes a minimal Debian 12 root (debootstrap, variant minbase), puts a clean clone of this repository
 # into it with ../shared beside it, and runs there, with timing, `./dev run` and then `./dev test`, or
 # each COMMAND instead (one argument each, e.g. 'scripts/setup.sh run').
 #   --worktree   take the files of the working tree (not the ignored ones) instead of a clone of HEAD
+#   --files DIR  take the files of DIR instead, and no ../shared
 # Environment:
 #   TALUS_CLEAN_CACHE   where the root is cached as a tarball   (default ~/.cache/talus)
 #   TALUS_CLEAN_DIR     in which folder a root is unpacked; needs 4 GiB (default /var/tmp)
@@ -38,10 +39,13 @@ if [ "${1:-}" = --inside ]; then
     exit 0
 fi
 
-worktree=no
+worktree=no files=
 if [ "${1:-}" = --worktree ]; then
     worktree=yes
     shift
+elif [ "${1:-}" = --files ]; then
+    files=$2
+    shift 2
 fi
 if [ $# -eq 0 ]; then set -- './dev run' './dev test'; fi
 if [ "$(id -u)" -ne 0 ]; then
@@ -103,7 +107,10 @@ if [ -f /etc/ssl/certs/ca-certificates.crt ]; then
     cp -L /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/"
 fi
 
-if [ $worktree = yes ]; then
+if [ -n "$files" ]; then
+    say "copying $files"
+    cp -r "$files" "$root/talus"
+elif [ $worktree = yes ]; then
     say "copying the working tree"
     mkdir -p "$root/talus"
     (cd "$repo" && git ls-files -z --cached --others --exclude-standard |
@@ -113,6 +120,6 @@ else
     say "cloning $(git -C "$repo" rev-parse --short HEAD)"
     git clone --quiet --no-hardlinks "$repo" "$root/talus"
 fi
-if [ -d "$repo/../shared" ]; then cp -r "$repo/../shared" "$root/shared"; fi
+if [ -z "$files" ] && [ -d "$repo/../shared" ]; then cp -r "$repo/../shared" "$root/shared"; fi
 
 unshare --mount --propagation private sh "$0" --inside "$root" "$@"
