@@ -46,6 +46,10 @@ typedef struct TalusSceneEntries {
 } TalusSceneEntries;
 
 TALUS_API void talus_scene_entries_free(TalusSceneEntries *entries);
+/* Sets *first and *last to the bodies of the first range of this name, the name of an entry of `bodies`; fails if there is
+ * none. Number 0 of *last: all bodies from the first on. */
+TALUS_API TalusStatus talus_scene_entries_find(const TalusSceneEntries *entries, const char *name,
+                                               TalusBodyId *first, TalusBodyId *last);
 
 /* Command-line choices that override the scene; NULL or 0 leaves the scene's value. */
 typedef struct TalusSceneChoice {

@@ -131,6 +131,9 @@ TALUS_API TalusStatus talus_world_set_motor(TalusWorld *world, TalusJointId id,
 TALUS_API TalusStatus talus_world_set_servo_phases(TalusWorld *world, TalusJointId id,
                                                    const TalusServoPhase *phases, int count);
 
+/* Sets *id to the first joint of this name; fails if there is none. */
+TALUS_API TalusStatus talus_world_find_joint(const TalusWorld *world, const char *name,
+                                             TalusJointId *id);
 TALUS_API int talus_world_joint_count(const TalusWorld *world);
 TALUS_API TalusStatus talus_world_get_joint(const TalusWorld *world, TalusJointId id,
                                             TalusJointState *state);

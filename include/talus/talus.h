@@ -4,6 +4,7 @@
 
 #include <talus/backend.h>
 #include <talus/base.h>
+#include <talus/body.h>
 #include <talus/comm.h>
 #include <talus/fclib.h>
 #include <talus/frames.h>

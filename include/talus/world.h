@@ -450,6 +450,24 @@ TALUS_API TalusStatus talus_world_build(TalusWorld *world, TalusProblem **proble
 TALUS_API TalusStatus talus_world_set_accuracy(TalusWorld *world, double tolerance,
                                                int max_iterations);
 
+/* Sets gravity, m/s2, from the next step on; the change of potential energy counts as `exchange` in the ledger. Wakes all
+ * bodies. Without gravity the def's reference_speed must be above 0. */
+TALUS_API TalusStatus talus_world_set_gravity(TalusWorld *world, TalusVec3 gravity);
+/* Sets the length of steps, s. Contacts without stiffness of their own get stiffer in proportion to 1/step^2, and a bed
+ * that rests on them may move: change it by small factors. Not with a cell that deforms. */
+TALUS_API TalusStatus talus_world_set_step(TalusWorld *world, double step);
+/* Sets the solver, NAME[:key=value,...], copied; it starts without the state of the one before. */
+TALUS_API TalusStatus talus_world_set_solver(TalusWorld *world, const char *solver);
+/* Sets the friction model of pairs of materials without one of their own. Wakes all bodies. */
+TALUS_API TalusStatus talus_world_set_friction_model(TalusWorld *world, TalusFrictionModel model);
+/* Changes the properties of a material, but for its name; pairs keep what was set for them, and bodies their masses. Wakes
+ * all bodies. */
+TALUS_API TalusStatus talus_world_set_material(TalusWorld *world, int index,
+                                               const TalusMaterialDef *def);
+/* Sets *index to the first material of this name; fails if there is none. */
+TALUS_API TalusStatus talus_world_find_material(const TalusWorld *world, const char *name,
+                                                int *index);
+
 TALUS_API double talus_world_time(const TalusWorld *world);        /* s */
 TALUS_API int64_t talus_world_steps(const TalusWorld *world);      /* steps completed */
 TALUS_API double talus_world_step_length(const TalusWorld *world); /* TalusWorldDef.step, s */
@@ -503,9 +521,9 @@ typedef struct TalusBodyState {
     double *dissipated;
 } TalusBodyState;
 
-/* Fills the arrays of `state` that are not NULL; each must hold talus_world_body_count elements. If a device fails, a
- * warning is logged and the state is the last one that was downloaded; if another rank fails, nothing is written. */
-TALUS_API void talus_world_get_state(const TalusWorld *world, TalusBodyState *state);
+/* Fills the arrays of `state` that are not NULL; each must hold talus_world_body_count elements. If a device or another
+ * rank fails, nothing is written. */
+TALUS_API TalusStatus talus_world_get_state(const TalusWorld *world, TalusBodyState *state);
 /* Sets velocity, m/s, and spin, rad/s, of a free or sleeping body in the world frame; wakes its island. */
 TALUS_API TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id,
                                                TalusVec3 velocity, TalusVec3 spin);

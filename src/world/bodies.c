@@ -259,10 +259,7 @@ double talus_slot_kinetic(const TalusWorld *world, int slot)
     return b->mass[slot] * (0.5 * talus_dot(v, v) + rotation);
 }
 
-/* Adds `sign` times the energies of a free or sleeping body to *exchange: sign 1 for an added body, -1 for a removed
- * one. */
-static void add_exchange_energy(const TalusWorld *world, int slot, double sign,
-                                TalusExchange *exchange)
+void talus_slot_exchange(const TalusWorld *world, int slot, double sign, TalusExchange *exchange)
 {
     const TalusBodies *b = &world->bodies;
     if (!talus_slot_is_dynamic(b, slot))
@@ -349,7 +346,7 @@ static void add_body(TalusWorld *world, const TalusBodyBatch *batch, int i, Talu
     (void)compute_batch_mass(world, batch, i, 0, &mass); /* checked before, cannot fail */
     fill_slot(world, slot, batch, i, mass);
     talus_journal_record(world, slot, -1);
-    add_exchange_energy(world, slot, 1.0, exchange);
+    talus_slot_exchange(world, slot, 1.0, exchange);
 }
 
 /* Adds the bodies of a piece, which are sound and for which there is memory. */
@@ -399,7 +396,7 @@ TalusStatus talus_world_add_bodies(TalusWorld *world, const TalusBodyBatch *batc
 void talus_slot_remove(TalusWorld *world, int slot, TalusExchange *exchange)
 {
     TalusBodies *bodies = &world->bodies;
-    add_exchange_energy(world, slot, -1.0, exchange);
+    talus_slot_exchange(world, slot, -1.0, exchange);
     bodies->counts.living--;
     bodies->counts.general -=
         talus_slot_is_dynamic(bodies, slot) && !talus_slot_is_sphere(world, slot);

@@ -123,6 +123,9 @@ typedef struct TalusExchange {
     TalusSum kinetic, potential;
 } TalusExchange;
 
+/* Adds `sign` times the energies of the body, if it is free or asleep, to *exchange: 1 for an added body, -1 for a removed
+ * one; both around a change of its state. */
+void talus_slot_exchange(const TalusWorld *world, int slot, double sign, TalusExchange *exchange);
 /* Adds the energies to TalusWorld.exchange_*. */
 void talus_exchange_book(TalusWorld *world, const TalusExchange *exchange);
 

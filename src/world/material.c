@@ -115,8 +115,7 @@ static TalusLaw pair_law(const TalusMaterialDef *a, const TalusMaterialDef *b,
     return law;
 }
 
-/* Computes the laws of all pairs of materials anew, with max_friction and the flags any_*. */
-static void update_laws(TalusWorld *world)
+void talus_materials_update(TalusWorld *world)
 {
     TalusMaterials *m = &world->materials;
     m->max_friction = 0.0;
@@ -162,7 +161,7 @@ TalusStatus talus_world_add_material(TalusWorld *world, const TalusMaterialDef *
     m->def[old].name = name;
     widen_pair_table(m->pair, m->count);
     m->count++;
-    update_laws(world);
+    talus_materials_update(world);
     if (index)
         *index = m->count - 1;
     return TALUS_OK;
@@ -177,7 +176,33 @@ TalusStatus talus_world_replace_material(TalusWorld *world, int index, const Tal
     m->def[index].name = name;
     for (int k = 0; k < m->count; k++)
         m->pair[index * m->count + k] = m->pair[k * m->count + index] = talus_pair_def_default();
-    update_laws(world);
+    talus_materials_update(world);
+    return TALUS_OK;
+}
+
+/* Refuses properties that a pair with its own restitution cannot have. */
+static TalusStatus check_pairs_of(const TalusMaterials *m, int index, const TalusMaterialDef *def)
+{
+    for (int k = 0; k < m->count; k++)
+        if (m->pair[index * m->count + k].restitution > 0.0 && def->stiffness > 0.0)
+            return talus_reject(
+                "material %d: a pair of it has restitution %g, which is for contacts "
+                "without stiffness; expected stiffness 0",
+                index, m->pair[index * m->count + k].restitution);
+    return TALUS_OK;
+}
+
+TalusStatus talus_material_change(TalusWorld *world, int index, const TalusMaterialDef *def)
+{
+    TalusMaterials *m = &world->materials;
+    if (index < 0 || index >= m->count)
+        return talus_reject("material %d; there are %d", index, m->count);
+    TALUS_TRY(check_material(def));
+    TALUS_TRY(check_pairs_of(m, index, def));
+    const char *name = m->def[index].name;
+    m->def[index] = *def;
+    m->def[index].name = name;
+    talus_materials_update(world);
     return TALUS_OK;
 }
 
@@ -196,7 +221,7 @@ TalusStatus talus_world_set_pair(TalusWorld *world, int a, int b, const TalusPai
     TALUS_TRY(check_indices(m, a, b));
     TALUS_TRY(check_pair(m, a, b, def));
     m->pair[a * m->count + b] = m->pair[b * m->count + a] = *def;
-    update_laws(world);
+    talus_materials_update(world);
     return TALUS_OK;
 }
 

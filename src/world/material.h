@@ -17,6 +17,10 @@ typedef struct TalusMaterials {
 } TalusMaterials;
 
 void talus_materials_clear(TalusMaterials *materials);
+/* Computes the laws of all pairs of materials anew, with max_friction and the flags any_*. */
+void talus_materials_update(TalusWorld *world);
+/* Changes a material, but for its name; pairs stay. */
+TalusStatus talus_material_change(TalusWorld *world, int index, const TalusMaterialDef *def);
 /* Replaces the properties of a material, and those set for its pairs by the rule; bodies keep their masses. */
 TalusStatus talus_world_replace_material(TalusWorld *world, int index, const TalusMaterialDef *def);
 void talus_shapes_clear(TalusWorld *world);

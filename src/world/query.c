@@ -38,20 +38,20 @@ static void copy_state(const TalusBodies *b, TalusBodyState *state)
     }
 }
 
-void talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
+TalusStatus talus_world_get_state(const TalusWorld *world, TalusBodyState *state)
 {
+    TalusBodies all = {0};
     if (!talus_world_is_dealt(world)) {
         if (state->position || state->velocity || state->spin || state->orientation)
-            talus_world_refresh(world, false);
+            TALUS_TRY(talus_world_download_bodies(world));
         copy_state(&world->bodies, state);
-        return;
+        return TALUS_OK;
     }
-    TalusBodies all = {0};
-    if (talus_ranks_gather_bodies(world, &all) != TALUS_OK)
-        talus_log_to(&world->log, TALUS_LOG_WARNING, "world.look",
-                     "the bodies of other ranks could not be fetched: %s", talus_error());
-    copy_state(&all, state);
+    TalusStatus status = talus_ranks_gather_bodies(world, &all);
+    if (status == TALUS_OK)
+        copy_state(&all, state);
     talus_bodies_clear(&all);
+    return status;
 }
 
 /* ---- contacts ---- */

@@ -22,6 +22,7 @@
 #include "world/source/source.h"
 #include "world/step/mirror.h"
 #include "world/step/sleep.h"
+#include "world/user.h"
 
 /* Items per chunk of a parallel loop: fixed, so that sums by chunk do not depend on the number of threads. */
 enum { TALUS_GRAIN = 1024 };
@@ -73,6 +74,7 @@ struct TalusWorld {
     TalusEmitCandidates candidates;
     TalusForces forces;
     TalusFilters filters;
+    TalusUsers users;
     TalusDrive *drive; /* [drives]: motions of driven bodies, those of a body one after the other */
     int drives;
     TalusSleep sleep;
@@ -147,6 +149,8 @@ static inline bool talus_world_shares_arrays(const TalusWorld *world)
     return talus_engine_can(world->engine, TALUS_ENGINE_SHARED);
 }
 
+/* Refuses gravity that is too large or not finite, or none in a world without a reference speed. */
+TalusStatus talus_world_check_gravity(TalusVec3 gravity, double reference_speed);
 /* Refuses several ranks to what one rank alone can compute; for worlds being created and states being loaded. */
 TalusStatus talus_world_check_ranks(const TalusWorldDef *def, const TalusComm *comm);
 

@@ -75,15 +75,29 @@ static TalusStatus check_period(const TalusPeriod *p)
     return TALUS_OK;
 }
 
-static TalusStatus check_def(const TalusWorldDef *def)
+static TalusStatus check_components(TalusVec3 g)
 {
-    if (!def || def->cookie != DEF_COOKIE)
-        return talus_reject("world: the def was not made by talus_world_def_default()");
-    TalusVec3 g = def->gravity;
     if (!(fmax(fabs(g.x), fmax(fabs(g.y), fabs(g.z))) <= TALUS_GRAVITY_MAX) ||
         !isfinite(g.x + g.y + g.z))
         return REFUSE("gravity", "gravity is (%g, %g, %g) m/s2; expected numbers from %g to %g",
                       g.x, g.y, g.z, -TALUS_GRAVITY_MAX, TALUS_GRAVITY_MAX);
+    return TALUS_OK;
+}
+
+TalusStatus talus_world_check_gravity(TalusVec3 gravity, double reference_speed)
+{
+    TALUS_TRY(check_components(gravity));
+    if (talus_norm(gravity) == 0.0 && reference_speed == 0.0)
+        return REFUSE("reference_speed", "without gravity reference_speed must be more "
+                                         "than 0: it scales tolerances and envelopes");
+    return TALUS_OK;
+}
+
+static TalusStatus check_def(const TalusWorldDef *def)
+{
+    if (!def || def->cookie != DEF_COOKIE)
+        return talus_reject("world: the def was not made by talus_world_def_default()");
+    TALUS_TRY(check_components(def->gravity));
     if (!(def->step > 0.0) || !isfinite(def->step))
         return REFUSE("step", "step is %g; expected seconds, more than 0", def->step);
     TALUS_TRY(check_minimum("tolerance", def->tolerance, 0.0, "a fraction of the reference speed"));
@@ -127,10 +141,7 @@ static TalusStatus check_def(const TalusWorldDef *def)
         return REFUSE("solver", "solver is NULL; \"auto\" is the default");
     if (!def->backend)
         return REFUSE("backend", "backend is NULL; \"cpu\" is the default");
-    if (talus_norm(def->gravity) == 0.0 && def->reference_speed == 0.0)
-        return REFUSE("reference_speed", "without gravity reference_speed must be more "
-                                         "than 0: it scales tolerances and envelopes");
-    return TALUS_OK;
+    return talus_world_check_gravity(def->gravity, def->reference_speed);
 }
 
 /* Refuses impacts that propagate on devices and in a cell that deforms: they are computed by the host, for images at rest. */
@@ -276,6 +287,7 @@ void talus_world_destroy(TalusWorld *world)
     talus_forces_clear(world);
     talus_sleep_clear(world);
     talus_filters_clear(&world->filters);
+    talus_users_clear(&world->users);
     talus_joints_clear(world);
     talus_ranks_clear(&world->ranks);
     talus_release(world->drive);

@@ -114,10 +114,9 @@ ValidateState validate_read(const TalusWorld *world, int index)
     TalusVec3 x[BODIES], v[BODIES], w[BODIES];
     TalusQuat e[BODIES];
     ValidateState state = {{NAN, NAN, NAN}, {NAN, NAN, NAN}, {NAN, NAN, NAN}, {1, 0, 0, 0}};
-    if (talus_world_body_count(world) > BODIES)
+    TalusBodyState read = {.position = x, .velocity = v, .spin = w, .orientation = e};
+    if (talus_world_body_count(world) > BODIES || talus_world_get_state(world, &read) != TALUS_OK)
         return state;
-    talus_world_get_state(
-        world, &(TalusBodyState){.position = x, .velocity = v, .spin = w, .orientation = e});
     return (ValidateState){x[index], v[index], w[index], e[index]};
 }
 

@@ -98,3 +98,15 @@ void talus_scene_entries_free(TalusSceneEntries *entries)
     TALUS_RELEASE(entries->entry, entries->names);
     *entries = (TalusSceneEntries){0};
 }
+
+TalusStatus talus_scene_entries_find(const TalusSceneEntries *entries, const char *name,
+                                     TalusBodyId *first, TalusBodyId *last)
+{
+    for (int i = 0; i < entries->count; i++)
+        if (strcmp(entries->entry[i].name, name) == 0) {
+            *first = (TalusBodyId){(uint64_t)entries->entry[i].first};
+            *last = (TalusBodyId){(uint64_t)entries->entry[i].last};
+            return TALUS_OK;
+        }
+    return talus_fail_key(name, TALUS_ERR_ARGUMENT, "the scene has no entry of this name");
+}

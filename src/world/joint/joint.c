@@ -524,6 +524,19 @@ static void look_at_copies(const TalusWorld *world)
                      "joints could not be looked at: %s", talus_error());
 }
 
+TalusStatus talus_world_find_joint(const TalusWorld *world, const char *name, TalusJointId *id)
+{
+    TALUS_TRY(fetch_copies(world));
+    for (int i = 0; i < world->joints.count; i++) {
+        const TalusJoint *joint = &world->joints.joint[i];
+        if (strcmp(joint->def.name, name) == 0 && talus_joint_lives(world, joint)) {
+            *id = (TalusJointId){joint->number};
+            return TALUS_OK;
+        }
+    }
+    return talus_fail_key(name, TALUS_ERR_ARGUMENT, "the world has no joint of this name");
+}
+
 int talus_world_joint_count(const TalusWorld *world)
 {
     int removed = 0;
