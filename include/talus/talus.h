@@ -12,6 +12,7 @@
 #include <talus/joint.h>
 #include <talus/math.h>
 #include <talus/measure.h>
+#include <talus/outside.h>
 #include <talus/problem.h>
 #include <talus/set.h>
 #include <talus/shape.h>

@@ -21,6 +21,7 @@
 #include "world/source/journal.h"
 #include "world/source/source.h"
 #include "world/step/mirror.h"
+#include "world/step/outside.h"
 #include "world/step/sleep.h"
 #include "world/user.h"
 
@@ -62,6 +63,7 @@ struct TalusWorld {
     TalusPool *pool;
     TalusProblem *problem;
     TalusSolver *solver;
+    TalusOutside outside;
 
     TalusBodies bodies;
     TalusIdOrder id_order;   /* of the bodies at the last call of talus_mirror_upload */

@@ -105,7 +105,9 @@ static TalusStatus solve_once(TalusWorld *world, double h, int used, double tole
     *part = (TalusSolveInfo){.outcome = TALUS_OUTCOME_CONVERGED, .solver = "none"};
     talus_profile_set_stage("solve");
     if (world->contact_count + world->joints.bounded + world->joints.free > 0)
-        TALUS_TRY(talus_solver_solve(world->solver, world->problem, &options, part));
+        TALUS_TRY(talus_outside_solve(world, &options, part));
+    else
+        TALUS_TRY(talus_outside_check_empty(world));
     world->info.solve_seconds += part->seconds;
     if (part->outcome == TALUS_OUTCOME_DIVERGED)
         return fail_diverged(world, part);
@@ -516,6 +518,15 @@ static TalusStatus step_by(TalusWorld *world, double length, double end, TalusSt
 TalusStatus talus_world_step(TalusWorld *world, TalusStepInfo *info)
 {
     return step_by(world, world->def.step, NAN, info);
+}
+
+TalusStatus talus_world_step_with(TalusWorld *world, const double *gamma, int size,
+                                  TalusStepInfo *info)
+{
+    TALUS_TRY(talus_outside_give(world, gamma, size));
+    TalusStatus status = talus_world_step(world, info);
+    world->outside.gamma = NULL; /* a step that failed early has not taken them */
+    return status;
 }
 
 /* If between 1 and 1.5 steps are left until `time`, returns half of the rest, so that two equal steps reach it: a whole
