@@ -1,6 +1,7 @@
 #!/bin/sh
 # An installed library, after its prefix was moved, serves programs that see nothing else of the tree: through CMake and
-# pkg-config, static and shared. talus/talus.h compiles as C17 and C++17 without a warning. Modules are found.
+# pkg-config, static and shared. talus/talus.h compiles as C17 and C++17 without a warning. The examples say what they
+# should. Modules are found.
 set -u
 failures=0
 rm -rf library_install.work
@@ -115,6 +116,31 @@ if command -v pkg-config >/dev/null 2>&1; then
 else
     echo "without pkg-config"
 fi
+
+# ---- examples ----
+
+# example NAME TEXT: the installed example compiles without a warning and prints a line with TEXT
+example() {
+    cc -std=c17 -O1 -Wall -Wextra -Werror -pedantic -I"$moved/include" "$moved/share/doc/talus/examples/$1.c" \
+        -L"$lib" -ltalus -Wl,-rpath,"$lib" -lm -o "$1" 2>said || fail "examples/$1.c: $(cat said)"
+    ./"$1" >out 2>err || fail "examples/$1.c ends with $?: $(cat err)"
+    grep -q "$2" out || fail "examples/$1.c prints: $(cat out)"
+    ran="$ran $1"
+}
+ran=
+example embed "$expected"
+example outside_solver '40 steps, 0 missed, solved by outside; the top box is at z = 1\.900 m'
+example contact_listener '^[0-9]* contacts have begun and [0-9]* have ended; 3 are left$'
+grep -q 's: lowest and the floor touch$' out || fail "examples/contact_listener.c: the lowest ball does not land: $(cat out)"
+example lidar '^1[0-9][0-9][0-9] of 1600 rays meet a stone; the bed is [12][0-9]\.[0-9] mm high on average'
+example piston 'pressed with 100\.0 N and its weight, 4\.9 N: the grains bear 10[45]\.[0-9] N'
+for source in "$TALUS_SOURCE_DIR"/examples/*.c; do
+    name=${source##*/}
+    case " $ran " in
+    *" ${name%.c} "*) ;;
+    *) fail "examples/$name is not run here" ;;
+    esac
+done
 
 # ---- what else there is ----
 

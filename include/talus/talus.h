@@ -14,10 +14,12 @@
 #include <talus/measure.h>
 #include <talus/outside.h>
 #include <talus/problem.h>
+#include <talus/query.h>
 #include <talus/set.h>
 #include <talus/shape.h>
 #include <talus/sizes.h>
 #include <talus/solver.h>
+#include <talus/watch.h>
 #include <talus/world.h>
 
 #endif
