@@ -51,22 +51,56 @@ near "$(column rows.csv dissipation | awk '{ s += 0.1 * $1 } END { printf "%.15g
 near "$(column field.csv dissipation | awk '{ s += 48 * $1 } END { printf "%.15g", s }')" "$(value frames.csv dissipation)" 1e-8 \
     "the integral of the field"
 
-# A frame that is rounded among exact ones (its exact part has a name that readers skip): neither it nor the next has a power.
+# Rounded frames have energies to seven digits: the power of a time is that of exact frames.
+settle rounded --until 0.4 --threads 1
+"$TALUS" measure rounded --every 0.1 -o rounded.csv >out 2>&1 || fail "rounded: $(cat out)"
+near "$(value rounded.csv dissipated)" "$(value rows.csv dissipated)" 1e-4 "rounded energies"
+for row in 2 3 4; do
+    near "$(column rounded.csv dissipation | sed -n ${row}p)" "$(column rows.csv dissipation | sed -n ${row}p)" 1e-3 "powers of rounded frames"
+done
+"$TALUS" measure rounded --at 0.4 -f dissipation --box=-3:3,-3:3,-3:5 --grid 2,1,3 -o rounded.csv >out 2>&1 || fail "rounded field: $(cat out)"
+near "$(column rounded.csv dissipation | awk '{ s += 48 * $1 } END { printf "%.15g", s }')" "$(value frames.csv dissipation)" 1e-3 \
+    "the integral of the field of rounded frames"
+
+# A frame without energies, as of older versions, among others: neither it nor the next has a power. The third frame loses its
+# exact part and its energies by names that readers skip.
+cat >forget.py <<'END'
+import struct, sys, zlib
+path = sys.argv[1]
+data, at, seen = bytearray(open(path, "rb").read()), 16, 0
+while at + 40 <= len(data) and data[at:at + 4] == b"TCHK":
+    kind, size = bytes(data[at + 4:at + 8]), struct.unpack_from("<Q", data, at + 8)[0]
+    frames = seen
+    seen += kind == b"FRAM"
+    if frames == 2 and kind == b"EXAC":
+        data[at + 4:at + 8] = b"NONE"
+    if frames == 2 and kind == b"FRAM":
+        arrays, head = struct.unpack_from("<I", data, at + 48)[0], at + 56
+        for _ in range(arrays):
+            if data[head] == 35:
+                data[head] = 99
+            head += 16 + (struct.unpack_from("<I", data, head + 12)[0] + 7) // 8 * 8
+        payload = bytes(data[at + 40:at + 40 + size])
+        struct.pack_into("<I", data, at + 36, zlib.crc32(payload, zlib.crc32(bytes(data[at:at + 36]))))
+    at += 40 + (size + 7) // 8 * 8
+open(path, "wb").write(data)
+END
 cp -r one mixed
-at=$(grep -abo EXAC mixed/frames.talus | sed -n 3p | cut -d: -f1)
-printf NONE | dd of=mixed/frames.talus bs=1 seek="$at" conv=notrunc 2>/dev/null
-for from in 0.1 0.2; do
-    "$TALUS" measure mixed --source frames --from $from -o mixed.csv >out 2>&1 || fail "mixed: $(cat out)"
-    [ "$(awk -F, '$1 > 0.15 && $1 < 0.35' mixed.csv | cut -d, -f1 | wc -l)" = 2 ] || fail "mixed: $(cat mixed.csv)"
-    [ "$(column mixed.csv dissipation | tail -n 3 | head -n 2 | tr -d '\n')" = "" ] ||
-        fail "powers after a rounded frame: $(column mixed.csv dissipation)"
-    near "$(value mixed.csv dissipation)" "$(value rows.csv dissipation)" 0 "the power of two exact frames"
-done
-for options in "--at 0.3" "--at 0.2" "--from 0.2"; do
-    # shellcheck disable=SC2086
-    "$TALUS" measure mixed --source frames -f dissipation $options >out 2>err && fail "mixed frames have a field $options"
-    contains err "dissipated energies, which frames lack"
-done
+if python3 forget.py mixed/frames.talus 2>/dev/null; then
+    for from in 0.1 0.2; do
+        "$TALUS" measure mixed --source frames --from $from -o mixed.csv >out 2>&1 || fail "mixed: $(cat out)"
+        [ "$(column mixed.csv dissipation | tail -n 3 | head -n 2 | tr -d '\n')" = "" ] ||
+            fail "powers after a frame without energies: $(column mixed.csv dissipation)"
+        near "$(value mixed.csv dissipation)" "$(value rows.csv dissipation)" 0 "the power of two exact frames"
+    done
+    for options in "--at 0.3" "--at 0.2" "--from 0.2"; do
+        # shellcheck disable=SC2086
+        "$TALUS" measure mixed --source frames -f dissipation $options >out 2>err && fail "mixed frames have a field $options"
+        contains err "dissipated energies, which lean frames and those of older versions lack"
+    done
+else
+    echo "no python3: frames of older versions are not looked at"
+fi
 
 # the same bits
 last=frames/bodies-000004.csv

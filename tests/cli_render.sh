@@ -158,6 +158,22 @@ small="--size 60x40"
     is_png chains.png 60 40
 }
 
+# Dissipated energies of millijoules: the scale of a film is theirs, and not that of its first frame, which has none.
+refuses 1 'colour by dissipated: this frame does not hold it; those of a scene with "dissipation": true' run --colour dissipated -o no.png
+cat >small.json <<'END'
+{"step": 0.001, "until": 0.2, "dissipation": true, "bodies": [{"shape": {"kind": "plane"}, "at": [0, 0, 0]},
+ {"radius": 0.005, "at": [[0, 0, 0.01], [0.02, 0, 0.02], [0.04, 0, 0.03]]}]}
+END
+rm -rf small && "$TALUS" run small.json --out small --every 0.05 --quiet
+"$TALUS" render small --colour dissipated -o small.png --size 60x40 --plain >/dev/null
+is_png small.png 60 40
+"$TALUS" render small --colour dissipated -o none.png --size 60x40 --plain --range 0:1 >/dev/null
+cmp -s small.png none.png && fail "energies of millijoules have a scale of joules"
+rm -rf film && "$TALUS" render small --colour dissipated --film film/ --size 60x40 --plain >/dev/null
+rm -rf fixed && "$TALUS" render small --colour dissipated --film fixed/ --size 60x40 --plain --range 0:1 >/dev/null
+cmp -s film/00001.png fixed/00001.png || fail "frames without energies differ by the scale"
+cmp -s film/00005.png fixed/00005.png && fail "the scale of a film is that of its first frame"
+
 rm -rf empty && mkdir empty
 refuses 1 "no scene 'bxo-stack'; did you mean 'box-stack'?" bxo-stack -o no.png
 refuses 1 'no/where: no such run directory, frames file or scene' no/where -o no.png

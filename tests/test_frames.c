@@ -53,6 +53,8 @@ static bool same_motion(const TalusSnapshot *w, const TalusSnapshot *f, int i, b
     double error = lean ? 0x1p-4 * 1.0001 : half_error;
     bool same = relative(w->force[i], f->force[i]) <= error;
     same &= relative(w->speed[i], f->speed[i]) <= (lean ? error : 2.0 * half_error);
+    if (w->dissipated)
+        same &= relative(w->dissipated[i], f->dissipated[i]) <= (lean ? 0x1p-7 : 0x1p-24) * 1.0001;
     for (int k = 0; !lean && k < 3; k++)
         same &= relative(component(w->velocity[i], k), component(f->velocity[i], k)) <= error;
     return same && (lean || w->touching[i] == f->touching[i]);
@@ -145,7 +147,9 @@ static int check_frame(const TalusSnapshot *w, const TalusSnapshot *f, const Tal
 {
     CHECK(f->time == w->time && f->step == w->step);
     CHECK_INT(f->contact_total, w->contact_total);
-    if (!CHECK_INT(f->body_count, w->body_count))
+    if (!CHECK_INT(f->body_count, w->body_count) ||
+        !CHECK((f->dissipated != NULL) == (w->dissipated != NULL)) ||
+        !CHECK(!(f->fields & TALUS_SNAPSHOT_DISSIPATED) == !f->dissipated))
         return 0;
     for (int i = 0; i < w->body_count; i++)
         if (!CHECK(same_body(w, f, i, head)) || !CHECK(same_motion(w, f, i, head->lean)))
@@ -208,6 +212,23 @@ static int check_file(const Record *r, const char *path)
     return walls;
 }
 
+static void copy_frames(const char *from, const char *to, TalusDetail detail)
+{
+    TalusFrames *frames;
+    TalusFramesWriter *writer;
+    TalusFramesDef def = {.detail = detail};
+    TalusSnapshot s = {0};
+    REQUIRE_OK(talus_frames_open(from, &frames));
+    REQUIRE_OK(talus_frames_create(to, &def, &writer));
+    for (int i = 0; i < talus_frames_count(frames); i++) {
+        CHECK_OK(talus_frames_read(frames, i, &s));
+        CHECK_OK(talus_frames_add_snapshot(writer, talus_frames_head(frames, i), &s));
+    }
+    CHECK_OK(talus_frames_finish(writer));
+    talus_snapshot_free(&s);
+    talus_frames_close(frames);
+}
+
 TEST(scenes_come_back)
 {
     static const struct {
@@ -233,6 +254,31 @@ TEST(scenes_come_back)
         record(&r, "scene.talus", world, TALUS_DETAIL_AUTO, 20, cases[i].steps);
         int walls = check_file(&r, "scene.talus");
         CHECK(walls > 0 || !cases[i].walls);
+        forget(&r);
+        talus_world_destroy(world);
+        talus_scene_destroy(scene);
+    }
+}
+
+/* Of full frames and of lean ones, which are in parts. A copy has them, too. */
+TEST(dissipated_energies_come_back)
+{
+    for (int k = 0; k < 2; k++) {
+        TalusScene *scene;
+        TalusWorld *world;
+        TalusSceneChoice choice = {.threads = 1};
+        Record r;
+        char path[256];
+        const char *set[] = {"bodies=100", "dissipation=true"};
+        const TalusDetail detail = k ? TALUS_DETAIL_LEAN : TALUS_DETAIL_FULL;
+        snprintf(path, sizeof path, "%s/scenes/settle-box.json", getenv("TALUS_SOURCE_DIR"));
+        REQUIRE_OK(talus_scene_load(path, set, 2, &scene));
+        REQUIRE_OK(talus_scene_build(scene, &choice, &world));
+        record(&r, "energies.talus", world, detail, 20, 8);
+        check_file(&r, "energies.talus");
+        CHECK(r.world[19].dissipated && r.world[19].dissipated[r.world[19].body_count - 1] > 0.0);
+        copy_frames("energies.talus", "copy.talus", detail);
+        check_file(&r, "copy.talus");
         forget(&r);
         talus_world_destroy(world);
         talus_scene_destroy(scene);
@@ -582,23 +628,6 @@ TEST(bodies_beyond_the_grid_are_told)
 
 /* ---- files from files ---- */
 
-static void copy_frames(const char *from, const char *to, TalusDetail detail)
-{
-    TalusFrames *frames;
-    TalusFramesWriter *writer;
-    TalusFramesDef def = {.detail = detail};
-    TalusSnapshot s = {0};
-    REQUIRE_OK(talus_frames_open(from, &frames));
-    REQUIRE_OK(talus_frames_create(to, &def, &writer));
-    for (int i = 0; i < talus_frames_count(frames); i++) {
-        CHECK_OK(talus_frames_read(frames, i, &s));
-        CHECK_OK(talus_frames_add_snapshot(writer, talus_frames_head(frames, i), &s));
-    }
-    CHECK_OK(talus_frames_finish(writer));
-    talus_snapshot_free(&s);
-    talus_frames_close(frames);
-}
-
 /* Numbers that were rounded once round to themselves. */
 TEST(a_copy_is_the_same)
 {
@@ -658,6 +687,7 @@ TEST(what_cannot_be_written_is_refused)
 int main(void)
 {
     RUN(scenes_come_back);
+    RUN(dissipated_energies_come_back);
     RUN(chains_end_at_large_bodies);
     RUN(bodies_come_and_go);
     RUN(lean_frames_are_coarse);

@@ -43,6 +43,7 @@ static void fill_body(TalusSnapshot *s, int row, int k, int frame)
     s->fixed[row] = k % 50 == 0;
     s->speed[row] = 0.25 * (k % 5);
     s->force[row] = 2.0 * (k % 3);
+    s->dissipated[row] = 0.13 * (k % 7 - 1) * frame;
 }
 
 static void make_snapshot(TalusSnapshot *s, int frame)
@@ -118,7 +119,7 @@ static bool is_frame(const TalusSnapshot *s, const TalusFramesHead *head, int fr
     make_snapshot(&truth, frame);
     bool same = CHECK_INT(s->body_count, truth.body_count) && s->time == truth.time &&
                 s->step == truth.step && s->contact_total == truth.contact_total &&
-                s->contact_count == 0 && s->touching == NULL;
+                s->contact_count == 0 && s->touching == NULL && s->dissipated != NULL;
     for (int i = 0; same && i < s->body_count; i++) {
         const TalusVec3 off = talus_sub(s->position[i], truth.position[i]);
         same = s->id[i].number == truth.id[i].number &&
@@ -126,7 +127,8 @@ static bool is_frame(const TalusSnapshot *s, const TalusFramesHead *head, int fr
                fabs(s->radius[i] / truth.radius[i] - 1.0) < 1.0 / 64 &&
                s->shape[i] == truth.shape[i] && s->material[i] == truth.material[i] &&
                s->tag[i] == truth.tag[i] && s->fixed[i] == truth.fixed[i] &&
-               s->speed[i] == truth.speed[i] && s->force[i] == truth.force[i];
+               s->speed[i] == truth.speed[i] && s->force[i] == truth.force[i] &&
+               fabs(s->dissipated[i] - truth.dissipated[i]) <= fabs(truth.dissipated[i]) / 127.0;
         if (same && s->shape[i] == 1) {
             const TalusQuat p = s->orientation[i], q = truth.orientation[i];
             same = fabs(fabs(p.w * q.w + p.y * q.y) - 1.0) < 1e-4 && p.x == 0.0 && p.z == 0.0;

@@ -151,6 +151,7 @@ static TalusStatus run_writing(TalusComm *comm, void *context)
     TalusWorldDef def = talus_world_def_default();
     TalusWorld *world = NULL;
     def.threads = 1;
+    def.dissipation = true;
     TalusStatus status = make_world(&def, &world);
     if (comm)
         TALUS_THEN(status, talus_world_divide(world, comm));
@@ -175,11 +176,14 @@ TEST(frames_of_ranks_have_the_bytes_of_one)
     CHECK(talus_frames_head(frames, 0)->lean);
     REQUIRE_OK(talus_frames_read(frames, FRAMES - 1, &s));
     CHECK(talus_frame_part_of(s.id[s.body_count - 1]) == 5);
-    double held = 0.0, all = 0.0;
+    double held = 0.0, all = 0.0, dissipated = 0.0;
+    REQUIRE(s.dissipated != NULL);
     for (int i = 0; i < s.body_count; i++) {
         held += s.fixed[i] ? s.force[i] : 0.0;
         all += s.force[i];
+        dissipated += s.dissipated[i];
     }
+    CHECK(dissipated > 0.0);
     CHECK(held > 0.0 && all > held); /* forces on the container, which all ranks add to */
     talus_snapshot_free(&s);
     talus_frames_close(frames);

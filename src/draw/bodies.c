@@ -190,8 +190,10 @@ static TalusStatus count_chains_and_set_high(TalusPicture *picture, double least
         if (talus_snapshot_contact_force(s, k) > least)
             force[(*count)++] = talus_snapshot_contact_force(s, k);
     double high = talus_percentile_99(force, (size_t)*count);
-    if (isnan(picture->def->high))
-        picture->high = fmax(high > 0.0 ? talus_round_up_nice(high) : 1.0, picture->low);
+    if (isnan(picture->def->high)) {
+        talus_picture_set_high(picture, high > 0.0 ? talus_round_up_nice(high) : 0.0);
+        picture->high = fmax(picture->high, picture->low);
+    }
     talus_release(force);
     return TALUS_OK;
 }

@@ -24,6 +24,7 @@ static ScaleValues scale_values_of(const TalusSnapshot *s, TalusColourBy by)
     case TALUS_COLOUR_FORCE: return (ScaleValues){.real = s->force};
     case TALUS_COLOUR_TOUCHING: return (ScaleValues){.whole = s->touching};
     case TALUS_COLOUR_LAYER: return (ScaleValues){.whole = s->layer};
+    case TALUS_COLOUR_DISSIPATED: return (ScaleValues){.real = s->dissipated};
     default: return (ScaleValues){0};
     }
 }
@@ -40,6 +41,8 @@ static const char *hint_why_missing(TalusColourBy by)
     switch (by) {
     case TALUS_COLOUR_TOUCHING: return "; those of large runs leave it out";
     case TALUS_COLOUR_LAYER: return "; those of a run with --out do";
+    case TALUS_COLOUR_DISSIPATED:
+        return "; those of a scene with \"dissipation\": true (--set dissipation=true) do";
     default: return "";
     }
 }
@@ -99,7 +102,7 @@ static TalusStatus find_percentile_and_largest(const TalusSnapshot *s, ScaleValu
 }
 
 /* Returns the upper end of the colour scale when none is given, from the percentile and the largest of the values; 12
- * for numbers of contacts. */
+ * for numbers of contacts; 0 if no value is above 0. */
 static double default_high(const TalusFramesHead *head, TalusColourBy by, double percentile,
                            double largest)
 {
@@ -107,19 +110,26 @@ static double default_high(const TalusFramesHead *head, TalusColourBy by, double
     case TALUS_COLOUR_SPEED: { /* at least sqrt(g d) / 4, with gravity g and the typical diameter d */
         double least = 0.25 * sqrt(talus_norm(head->gravity) * 2.0 * head->radius);
         double high = fmax(percentile, least);
-        return high > 0.0 ? talus_round_up_nice(high) : 1.0;
+        return high > 0.0 ? talus_round_up_nice(high) : 0.0;
     }
-    case TALUS_COLOUR_FORCE: return percentile > 0.0 ? talus_round_up_nice(percentile) : 1.0;
+    case TALUS_COLOUR_FORCE:
+    case TALUS_COLOUR_DISSIPATED: return percentile > 0.0 ? talus_round_up_nice(percentile) : 0.0;
     case TALUS_COLOUR_TOUCHING: return 12.0;
     default: return fmax(largest, 1.0);
     }
+}
+
+void talus_picture_set_high(TalusPicture *picture, double high)
+{
+    picture->measured_high = high > 0.0 ? high : NAN;
+    picture->high = high > 0.0 ? high : 1.0;
 }
 
 TalusStatus talus_picture_set_scale(TalusPicture *picture)
 {
     const TalusDrawDef *def = picture->def;
     picture->low = isnan(def->low) ? 0.0 : def->low;
-    picture->high = def->high;
+    picture->high = picture->measured_high = def->high;
     if (def->chains || !talus_colour_has_scale(def->colour))
         return TALUS_OK;
     ScaleValues values = scale_values_of(picture->snapshot, def->colour);
@@ -129,7 +139,8 @@ TalusStatus talus_picture_set_scale(TalusPicture *picture)
     if (isnan(def->high)) {
         double percentile, largest;
         TALUS_TRY(find_percentile_and_largest(picture->snapshot, values, &percentile, &largest));
-        picture->high = default_high(picture->head, def->colour, percentile, largest);
+        talus_picture_set_high(picture,
+                               default_high(picture->head, def->colour, percentile, largest));
         if (!(picture->high > picture->low))
             picture->high = picture->low + 1.0;
     }

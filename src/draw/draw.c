@@ -137,10 +137,10 @@ TalusStatus talus_draw_measure(const TalusFramesHead *head, const TalusSnapshot 
     TALUS_TRY(check_draw_def(def));
     TalusStatus status = prepare_to_measure(&picture);
     if (status == TALUS_OK && first)
-        *span = (TalusDrawSpan){picture.bounds, picture.high};
+        *span = (TalusDrawSpan){picture.bounds, picture.measured_high};
     else if (status == TALUS_OK)
         *span = (TalusDrawSpan){talus_aabb_join(span->room, picture.bounds),
-                                fmax(span->high, picture.high)};
+                                fmax(span->high, picture.measured_high)};
     talus_picture_clear(&picture);
     return status;
 }

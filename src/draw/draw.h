@@ -47,7 +47,8 @@ TalusDrawDef talus_draw_def_default(void);
 /* What several frames need together, of talus_draw_measure. */
 typedef struct TalusDrawSpan {
     TalusAabb room; /* box about all that is drawn, without outliers; for TalusDrawDef.room */
-    double high;    /* the highest upper end of their colour scales; NAN for categories */
+    double
+        high; /* the highest upper end of their colour scales; NAN for categories, or without values above 0 */
 } TalusDrawSpan;
 
 /* Widens *span by a frame; `first`: sets it. Fails as talus_draw does. */

@@ -45,6 +45,7 @@ static const struct {
     [TALUS_COLOUR_LAYER] = {"layer", "starting layer", true},
     [TALUS_COLOUR_MATERIAL] = {"material", "", false},
     [TALUS_COLOUR_TAG] = {"tag", "", false},
+    [TALUS_COLOUR_DISSIPATED] = {"dissipated", "dissipated energy, J", true},
 };
 
 const char *talus_colour_name(TalusColourBy by)

@@ -16,7 +16,8 @@ typedef enum TalusColourBy {
     TALUS_COLOUR_LAYER, /* starting height, in typical diameters */
     TALUS_COLOUR_MATERIAL,
     TALUS_COLOUR_TAG,
-    TALUS_COLOUR_COUNT /* number of the values above */
+    TALUS_COLOUR_DISSIPATED, /* energy that contacts have dissipated */
+    TALUS_COLOUR_COUNT       /* number of the values above */
 } TalusColourBy;
 
 /* Returns the name as in options, such as "speed". */

@@ -56,7 +56,9 @@ typedef struct TalusPicture {
     TalusSolids walls;  /* triangles of fixed bodies; they cast no shadow */
     bool fixed_solid;   /* fixed bodies with an inside are in `bodies`; else in `walls` or hidden */
     double low, high;   /* ends of the colour scale */
-    TalusLine *line;    /* edges of the container */
+    double
+        measured_high; /* the high end by the frame's values; NAN: none is above 0, or not measured */
+    TalusLine *line;   /* edges of the container */
     int line_count;
     bool ground; /* true if the plane of the next two members receives shadows */
     TalusF3 ground_point, ground_normal;
@@ -115,6 +117,8 @@ TalusStatus
 talus_picture_prepare_shapes(TalusPicture *picture);        /* shapes.c: shape, piece, polyhedron */
 void talus_picture_set_bounds(TalusPicture *picture);       /* camera.c: bounds to origin */
 TalusStatus talus_picture_set_scale(TalusPicture *picture); /* colour.c: low and high */
+/* colour.c: sets measured_high and high from the high end of the values; 0: none, high is then 1 */
+void talus_picture_set_high(TalusPicture *picture, double high);
 TalusStatus talus_picture_add_bodies(TalusPicture *picture); /* bodies.c: bodies */
 TalusStatus talus_picture_add_chains(TalusPicture *picture); /* bodies.c: chains, high */
 TalusStatus

@@ -224,8 +224,9 @@ static double dissipated_before(const TalusAssembly *a, int i, const TalusAssemb
 TalusStatus talus_assembly_compare(TalusAssembly *a, const TalusAssembly *earlier)
 {
     const double passed = a->time - (earlier ? earlier->time : 0.0);
+    const bool unknown = earlier && earlier->body_count > 0 && !earlier->dissipated;
     int at = 0;
-    if (!a->dissipated || (earlier && !earlier->dissipated) || !(passed > 0.0))
+    if (!a->dissipated || unknown || !(passed > 0.0))
         return TALUS_OK;
     talus_release(a->power);
     a->power = NULL;

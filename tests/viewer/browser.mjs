@@ -91,6 +91,27 @@ async function picture(browser) {
   await view.close();
 }
 
+// Dissipated energies, where the run sums them: a scale in mJ that no frame without them spoils.
+async function energies(browser) {
+  const view = await open(browser), { p } = view;
+  await visit(view, "pages/heap.html");
+  const option = p.locator("select").first().locator("option[value=dissipated]");
+  equal("no energies: not offered", await option.evaluate((o) => [o.hidden, o.disabled]), [true, true]);
+  await p.keyboard.press("d");
+  equal("no energies: the key does nothing", await talus(p, "colour"), "speed");
+  await visit(view, "pages/energies.html", "#t=0.2");
+  equal("energies: offered", await option.evaluate((o) => [o.hidden, o.disabled]), [false, false]);
+  await p.keyboard.press("d");
+  equal("key d", [await talus(p, "colour"), await p.locator("select").first().inputValue()], ["dissipated", "dissipated"]);
+  const legend = await p.locator(".legend").textContent(), { low, high } = await talus(p, "scale");
+  check("the legend names the energy", legend.startsWith("dissipated energy, J"), legend);
+  check("its scale is of the run", low === 0 && high > 1e-5 && high < 1e-3, high);
+  await p.evaluate(() => talus.select(6));
+  check("a body's energy", / J$/.test(await p.locator(".body dt", { hasText: "dissipated" }).locator("+ dd").textContent()));
+  equal("energies: console, exceptions, requests", view.heard, []);
+  await view.close();
+}
+
 async function body(browser) {
   const view = await open(browser), { p } = view;
   await visit(view, "pages/heap.html", "#t=1");
@@ -354,7 +375,7 @@ async function written(browser) {
 const browser = await launch(executablePath);
 try {
   writePages("pages");
-  for (const part of [picture, body, tools, keys, address, plots, files, odd]) if (!chosen || part.name === chosen) await part(browser);
+  for (const part of [picture, energies, body, tools, keys, address, plots, files, odd]) if (!chosen || part.name === chosen) await part(browser);
   if (exported) await written(browser);
 } finally {
   await browser.close();

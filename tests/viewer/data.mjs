@@ -42,7 +42,7 @@ function compare(what, f, truth, head, idOf = (b) => b.id, old = false) {
   equal(`${what}: counts`, [f.time, f.step, f.count, f.contacts, f.chains?.count], [truth.time, truth.step, truth.bodies.length, truth.contacts, truth.chains.length]);
   const column = (name, of, decoded = f[name]) => equal(`${what}: ${name}`, Array.from(decoded), truth.bodies.flatMap(of));
   column("id", idOf);
-  for (const name of ["shape", "material", "tag", "fixed", "layer", "touching", "radius", "force"]) column(name, (b) => b[name]);
+  for (const name of ["shape", "material", "tag", "fixed", "layer", "touching", "radius", "force", "dissipated"]) column(name, (b) => b[name]);
   column("velocity", (b) => b.velocity);
   column("position", (b) => b.at.map((q) => Math.fround(q * head.quantum)));
   truth.bodies.forEach((b, row) => {
@@ -70,6 +70,8 @@ async function roundTrips() {
     for (const k of order) compare(`old frame ${k}`, await old.load(k), frames[k], HEAD, (b) => (b.generation - 1) * 2 ** 32 + b.index + 1, true);
   }
   equal("chains to large bodies, at either end", [...met].sort(), ["a", "b"]);
+  const without = mixed(2).map((f) => ({ ...f, bodies: f.bodies.map(({ dissipated, ...b }) => b) }));
+  equal("a run that sums no energies", (await storeOf(file(HEAD, without)).load(1)).dissipated, null);
   // Integers go round at 2^32.
   const far = [2147483647, -2147483648, -1].map((v, k) => ({ ...mixed(1)[0], time: k, bodies: [{ ...mixed(1)[0].bodies[1], at: [v, -v - 1, 0] }], chains: [] }));
   const store = storeOf(file(HEAD, far));
@@ -92,7 +94,7 @@ async function parts() {
     for (const k of [...frames.keys(), ...Array.from(frames.keys()).sort(() => rand() - 0.5)]) {
       const f = await store.load(k), { bodies } = frames[k], what = `frame ${k} in parts`;
       equal(`${what}: counts`, [f.count, f.contacts, f.chains, f.velocity], [bodies.length, frames[k].contacts, null, null]);
-      for (const name of ["id", "shape", "material", "tag", "fixed", "layer", "radius", "force"]) equal(`${what}: ${name}`, Array.from(f[name]), bodies.map((b) => b[name]));
+      for (const name of ["id", "shape", "material", "tag", "fixed", "layer", "radius", "force", "dissipated"]) equal(`${what}: ${name}`, Array.from(f[name]), bodies.map((b) => b[name]));
       equal(`${what}: position`, Array.from(f.position), bodies.flatMap(place));
       bodies.forEach((b, row) => {
         const q = HEAD.shapes[b.shape].kind === "sphere" ? [1, 0, 0, 0] : b.turn, n = Math.hypot(...q);

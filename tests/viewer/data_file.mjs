@@ -74,7 +74,7 @@ const halves = (name, components, values, deflated) => rawArray({ name, type: 2,
 const singles = (name, values, deflated, components = 1) => rawArray({ name, type: 3, components, width: 4, words: Array.from(new Uint32Array(Float32Array.from(values).buffer)), deflated });
 
 // A frame is { time, step, contacts, bodies, chains }; a body { id, index and generation (of old files), at (quanta), velocity, turn (times 32767; not for
-// spheres), radius, shape, material, tag, fixed, layer, force, touching }; a chain { a, b (rows), force, point (quanta from a) }.
+// spheres), radius, shape, material, tag, fixed, layer, force, touching, dissipated if the run sums it }; a chain { a, b (rows), force, point (quanta from a) }.
 // Two halves of each number's difference from its guess, the lower first.
 function numberSteps(bodies, before) {
   const old = (before?.bodies ?? []).map((b) => b.id);
@@ -107,6 +107,7 @@ export function framePayload(head, frame, before, deflated = true, version = 3, 
     turned.length > 0 && ints(6, 4, turned.flatMap((b) => b.turn), way, turned.flatMap((b) => was(b)?.turn ?? [0, 0, 0, 0])),
     ...(fresh.length > 0 ? [singles(7, fresh.map((b) => b.radius), deflated), ...["shape", "material", "tag", "fixed", "layer"].map((key, k) => ints(8 + k, 1, fresh.map((b) => b[key])))] : []),
     halves(13, 1, bodies.map((b) => b.force), deflated),
+    bodies.every((b) => b.dissipated !== undefined) && singles(35, bodies.map((b) => b.dissipated), deflated),
     !lean && ints(14, 1, bodies.map((b) => b.touching)),
     ...(chains.length > 0 ? [ints(15, 1, chains.map((c) => c.a), 1), ints(16, 1, chains.map((c) => c.b - c.a)), halves(17, 1, chains.map((c) => c.force), deflated)] : []),
     walls.length > 0 && ints(18, 3, walls.flatMap((c) => c.point)),
@@ -162,7 +163,7 @@ export function mixed(count, seed = 1) {
   };
   const body = (index, generation) => ({
     id: ++created, index, generation, at: [0, 0, 0].map(() => whole(20000) - 5000), velocity: [0, 0, 0].map(() => bf16(rand() * 8 - 4)), turn: turn(), radius: Math.fround((index % 7 === 5 ? 5 : 1) * (0.05 + 0.1 * rand())),
-    shape: index === 0 ? 4 : [0, 0, 2, 3][whole(4)], material: whole(2), tag: whole(1000) - 500, fixed: index === 0 || index % 50 === 7 ? 1 : 0, layer: whole(256), force: bf16(rand() * 1e4), touching: whole(13),
+    shape: index === 0 ? 4 : [0, 0, 2, 3][whole(4)], material: whole(2), tag: whole(1000) - 500, fixed: index === 0 || index % 50 === 7 ? 1 : 0, layer: whole(256), force: bf16(rand() * 1e4), touching: whole(13), dissipated: Math.fround(20 * rand() - 1),
   });
   let bodies = Array.from({ length: 200 }, (_, k) => body(2 * k, 1));
   return Array.from({ length: count }, (_, k) => {
@@ -176,7 +177,7 @@ export function mixed(count, seed = 1) {
       bodies.sort((a, b) => a.index - b.index);
     }
     bodies = bodies.map((b) => (b.fixed ? b : {
-      ...b, at: b.at.map((v) => v + whole(k % 5 === 0 ? 70000 : 40) - 20), turn: b.turn.map((v) => Math.max(-32767, Math.min(32767, v + whole(300) - 150))), velocity: b.velocity.map(() => bf16(rand() * 8 - 4)), force: bf16(rand() * 100), touching: whole(13),
+      ...b, at: b.at.map((v) => v + whole(k % 5 === 0 ? 70000 : 40) - 20), turn: b.turn.map((v) => Math.max(-32767, Math.min(32767, v + whole(300) - 150))), velocity: b.velocity.map(() => bf16(rand() * 8 - 4)), force: bf16(rand() * 100), touching: whole(13), dissipated: Math.fround(20 * rand() - 1),
     }));
     const chains = [];
     for (let a = 1; a + 6 < bodies.length; a += 3) {

@@ -61,7 +61,7 @@ function array(name, type, components, values, predicted = false) {
   return padded(Buffer.concat([head, data]));
 }
 
-// A frame is { time, step, contacts, bodies, chains }, a body { at, velocity, radius, shape, material, tag, fixed, layer, force, touching, turned }.
+// A frame is { time, step, contacts, bodies, chains }, a body { at, velocity, radius, shape, material, tag, fixed, layer, force, touching, turned, dissipated if the run sums it }.
 function frame(head, { time, step, contacts, bodies, chains }) {
   const all = (of) => bodies.flatMap(of), lean = head.detail === "lean";
   const quanta = (from, to) => to.map((v, k) => Math.round((v - from[k]) / head.quantum));
@@ -74,6 +74,7 @@ function frame(head, { time, step, contacts, bodies, chains }) {
     array(7, "f32", 1, all((b) => b.radius)),
     ...["shape", "material", "tag", "fixed", "layer"].map((key, k) => array(8 + k, "integer", 1, all((b) => b[key] ?? 0))),
     array(13, "bf16", 1, all((b) => b.force)),
+    ...(bodies.every((b) => b.dissipated !== undefined) ? [array(35, "f32", 1, all((b) => b.dissipated))] : []),
   ];
   if (!lean) {
     arrays.push(array(14, "integer", 1, all((b) => b.touching)));
@@ -105,7 +106,7 @@ function random(seed) {
 }
 
 // Spheres that fall into a heap in a drum, with a box and a cylinder among them. The first two bodies are the floor and the drum.
-function heap({ spheres, frames, detail = "full", title = "Heap" }) {
+function heap({ spheres, frames, detail = "full", title = "Heap", energies = false }) {
   const radius = 0.1, drum = Math.cbrt(spheres) * 0.13, rand = random(7);
   const head = {
     producer: "sample", title, scene: "heap", gravity: [0, 0, -9.81], step: 0.01, radius, quantum: 2 ** -11, origin: [-drum, -drum, 0], detail,
@@ -117,7 +118,7 @@ function heap({ spheres, frames, detail = "full", title = "Heap" }) {
     const angle = 2 * Math.PI * rand(), r = (drum - 0.25) * Math.sqrt(rand()), height = (2.6 * drum * (i + 0.5)) / spheres + 0.2;
     return { x: r * Math.cos(angle), y: r * Math.sin(angle), low: 0.1 + 0.45 * height, height, swing: rand() };
   });
-  const wall = { velocity: [0, 0, 0], radius: 0, material: 0, fixed: 1, force: 0, touching: 0 };
+  const wall = { velocity: [0, 0, 0], radius: 0, material: 0, fixed: 1, force: 0, touching: 0, ...(energies ? { dissipated: 0 } : {}) };
   const shot = (k) => {
     const t = 0.05 * k;
     const bodies = [{ ...wall, at: [0, 0, 0], shape: 1 }, { ...wall, at: [0, 0, 0], shape: 2, radius: 3 * drum }];
@@ -125,7 +126,7 @@ function heap({ spheres, frames, detail = "full", title = "Heap" }) {
       const free = p.height - 0.5 * 9.81 * t * t, z = Math.max(p.low, free), falls = free > p.low;
       bodies.push({
         at: [p.x, p.y, z], velocity: [falls ? 0.1 * p.swing : 0, 0, falls ? -9.81 * t : 0], radius: i < spheres ? radius : 0.27, shape: i < spheres ? 0 : 3 + (i - spheres),
-        material: i % 5 === 0 ? 1 : 0, tag: i % 3, layer: Math.min(255, Math.floor(p.height / 0.2)), force: falls ? 0 : 2 + 20 * Math.max(0, 2.6 * drum - p.height) * p.swing, touching: falls ? 0 : 3 + (i % 5),
+        material: i % 5 === 0 ? 1 : 0, tag: i % 3, layer: Math.min(255, Math.floor(p.height / 0.2)), force: falls ? 0 : 2 + 20 * Math.max(0, 2.6 * drum - p.height) * p.swing, touching: falls ? 0 : 3 + (i % 5), ...(energies ? { dissipated: falls ? 0 : 1e-3 * p.swing * t - 1e-6 } : {}),
       });
     });
     const strong = [{ a: 2, b: 0, force: 9, point: [bodies[2].at[0], bodies[2].at[1], 0] }];
@@ -154,6 +155,7 @@ const hostile = '</script><script>document.title="owned"</script><b>x</b>';
 
 export const samples = {
   heap: () => { const { head, frames } = heap({ spheres: SPHERES, frames: FRAMES }); return [run("Heap"), framesFile(head, frames)]; },
+  energies: () => { const { head, frames } = heap({ spheres: 20, frames: 5, title: "Energies", energies: true }); return [run("Energies"), framesFile(head, frames)]; },
   lean: () => { const { head, frames } = heap({ spheres: SPHERES, frames: 3, detail: "lean" }); return [run("Lean", { note: "every 4th frame, to stay within 64 MB" }), framesFile(head, frames)]; },
   single: () => { const { head, frames } = heap({ spheres: 20, frames: 1, title: hostile }); return [run(hostile, { steps: null, state: "died" }), framesFile(head, frames)]; },
   torn: () => { const { head, frames } = heap({ spheres: 50, frames: 5 }); const file = framesFile(head, frames); return [run("Torn", { state: "died" }), file.subarray(0, file.length - 100)]; },

@@ -125,7 +125,7 @@ static TalusStatus check_data(const MeasureStates *s, const MeasureRequest *r, u
                  "all contacts, and frames have those with a force above the mean alone"},
                 {TALUS_ASSEMBLY_POWER,
                  "\"dissipation\": true in the scene, time since the state before, and dissipated "
-                 "energies, which frames lack"}};
+                 "energies, which lean frames and those of older versions lack"}};
     for (size_t d = 0; d < sizeof data / sizeof *data; d++) {
         if (has & data[d].bit)
             continue;
@@ -154,17 +154,17 @@ static TalusStatus read_earlier(MeasureStates *s, int tag)
     return TALUS_OK;
 }
 
-/* Makes s->before that of this state; without energies if the state has none, as rounded frames. */
+/* Makes s->before that of this state; without energies if the state has bodies and no energies of them. */
 static TalusStatus remember(MeasureStates *s, const TalusAssembly *assembly)
 {
     const size_t bodies = (size_t)assembly->body_count;
     TalusAssembly *b = &s->before;
     talus_assembly_free(b);
     b->time = assembly->time;
+    b->body_count = assembly->body_count;
     s->has_before = true;
     if (!assembly->dissipated)
         return TALUS_OK;
-    b->body_count = assembly->body_count;
     TALUS_TRY(TALUS_ALLOC(b->id, bodies, "dissipated energies"));
     TALUS_TRY(TALUS_ALLOC(b->dissipated, bodies, "dissipated energies"));
     memcpy(b->id, assembly->id, bodies * sizeof *b->id);

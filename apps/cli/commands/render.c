@@ -405,7 +405,7 @@ static const CliOption render_options[] = {
     {"size", 0, CLI_TEXT, &options.size, "WxH",
      "pixels, 1600x1200 if left out, 960x720 for a film"},
     {"colour", 0, CLI_TEXT, &options.colour, "NAME",
-     "speed (if left out), force, touching, id, layer,\nmaterial or tag"},
+     "speed (if left out), force, touching, id, layer,\nmaterial, tag or dissipated"},
     {"range", 0, CLI_TEXT, &options.range, "LOW:HIGH",
      "ends of the colour scale; from the frame if left out"},
     {"view", 0, CLI_TEXT, &options.view, "NAME", "home (if left out), front, side or top"},

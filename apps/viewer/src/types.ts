@@ -57,6 +57,7 @@ export interface Frame {
   speed: Float32Array;
   force: Float32Array;
   touching: Uint8Array | null;
+  dissipated: Float32Array | null; // J; null: the run does not sum it
   radius: Float32Array;
   shape: Uint16Array;
   material: Uint16Array;
@@ -95,7 +96,7 @@ export interface Source {
   control(action: "pause" | "run" | "stop"): Promise<void>;
 }
 
-export type ColourBy = "speed" | "force" | "touching" | "id" | "layer" | "material" | "tag" | "rank" | "entry" | "radius";
+export type ColourBy = "speed" | "force" | "touching" | "id" | "layer" | "material" | "tag" | "rank" | "entry" | "radius" | "dissipated";
 export type Container = "shown" | "ghost" | "hidden";
 // Bodies of an entry (by its name), tag (as a number) or material (by its name) that are seen in another way than others.
 export interface Rule { by: "entry" | "tag" | "material"; key: string; how: Container }

@@ -115,8 +115,8 @@ uint32_t talus_chunk_crc(const TalusChunk *chunk, const void *payload);
  * in the frame, CHAIN_B the row of the second minus that of the first, CHAIN_POINT the contact point minus the position
  * of the first body, in grid steps, only for chains whose second body is fixed. CHAIN_END has the contact point minus the
  * position of the smaller body, only for chains between moving bodies of very different size (talus_chain_large_end). SPEED is in lean frames only; VELOCITY,
- * TOUCHING (number of loaded contacts of a body, at most 255) and chains are in full frames only. SPIN to DISSIPATED are in EXAC
- * chunks only, which have doubles under the names of the others, too. */
+ * TOUCHING (number of loaded contacts of a body, at most 255) and chains are in full frames only. SPIN to LENGTH are in EXAC
+ * chunks only, which have doubles under the names of the others, too. DISSIPATED is in frames of worlds that sum it. */
 #define TALUS_ARRAY_TABLE(ROW)              \
     ROW(INDEX, "index")                     \
     ROW(GENERATION, "generation")           \
@@ -330,10 +330,11 @@ static inline TalusVec3 talus_head_grid_point(const TalusFramesHead *head, const
                       head->origin.z + head->quantum * q[2]);
 }
 
-/* Returns the TalusSnapshotField bits that frames store; lean frames have speeds instead of velocities, no chains. */
+/* Returns the TalusSnapshotField bits that frames store; lean frames have speeds instead of velocities, no chains. Energies
+ * are there if the world sums them. */
 static inline unsigned talus_frame_fields(bool lean)
 {
-    return TALUS_SNAPSHOT_FORCE |
+    return TALUS_SNAPSHOT_FORCE | TALUS_SNAPSHOT_DISSIPATED |
            (lean ? TALUS_SNAPSHOT_SPEED : TALUS_SNAPSHOT_VELOCITY | TALUS_SNAPSHOT_CHAINS);
 }
 
@@ -443,7 +444,7 @@ typedef struct TalusFrameEncoder {
     int32_t *match;              /* [bodies of now]: row in the previous frame, -1 for a new body */
     int32_t *value, *guess; /* integers of an array, and those predicted for them; or work space */
     uint16_t *half;         /* bfloat16 numbers of an array */
-    float *radius;          /* radii of new bodies; in a key frame of all */
+    float *real;            /* radii of new bodies, in a key frame of all; or energies */
     int *chain;             /* indices of the contacts that are chains */
 } TalusFrameEncoder;
 
@@ -525,7 +526,7 @@ typedef struct TalusFrameDecoder {
     TalusUnpacker unpacker;
     int32_t *match, *value, *guess;
     uint16_t *half;
-    float *radius;
+    float *real; /* radii of new bodies, or energies */
 } TalusFrameDecoder;
 
 void talus_frame_decoder_clear(TalusFrameDecoder *decoder);

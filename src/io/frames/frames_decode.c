@@ -10,7 +10,7 @@
 void talus_frame_decoder_clear(TalusFrameDecoder *d)
 {
     talus_unpacker_clear(&d->unpacker);
-    TALUS_RELEASE(d->match, d->value, d->guess, d->half, d->radius);
+    TALUS_RELEASE(d->match, d->value, d->guess, d->half, d->real);
     *d = (TalusFrameDecoder){0};
 }
 
@@ -126,10 +126,10 @@ static TalusStatus unpack_constant(TalusFrameDecoder *d, const Constant *constan
 static TalusStatus unpack_radii(TalusFrameDecoder *d, int count, const TalusFrameState *before,
                                 TalusFrameState *now)
 {
-    TALUS_TRY(TALUS_GROW(d->radius, (size_t)count, 0, "frame"));
-    TALUS_TRY(talus_unpack_floats(&d->unpacker, TALUS_ARRAY_RADIUS, 1, count, d->radius));
+    TALUS_TRY(TALUS_GROW(d->real, (size_t)count, 0, "frame"));
+    TALUS_TRY(talus_unpack_floats(&d->unpacker, TALUS_ARRAY_RADIUS, 1, count, d->real));
     for (int i = 0, next = 0; i < now->count; i++) {
-        now->radius[i] = d->match[i] < 0 ? d->radius[next++] : before->radius[d->match[i]];
+        now->radius[i] = d->match[i] < 0 ? d->real[next++] : before->radius[d->match[i]];
         if (!(now->radius[i] >= 0.0f))
             return talus_fail(TALUS_ERR_FORMAT, "radius: %g; expected 0 or more",
                               (double)now->radius[i]);
@@ -248,7 +248,29 @@ static void fill_velocities(TalusSnapshot *s, const uint16_t *half)
     }
 }
 
-/* Reads velocities (lean: speeds), forces and numbers of loaded contacts. A lean snapshot has no such numbers: its
+/* Makes the snapshot one without dissipated energies. */
+static void drop_dissipated(TalusSnapshot *s)
+{
+    s->dissipated = NULL;
+    s->fields &= ~(unsigned)TALUS_SNAPSHOT_DISSIPATED;
+}
+
+/* Reads the dissipated energies; a frame of a world that does not sum them, or of an older file, has none. */
+static TalusStatus unpack_dissipated(TalusFrameDecoder *d, TalusSnapshot *s)
+{
+    const int n = s->body_count;
+    if (!d->unpacker.array[TALUS_ARRAY_DISSIPATED].data)
+        drop_dissipated(s);
+    if (!s->dissipated)
+        return TALUS_OK;
+    TALUS_TRY(TALUS_GROW(d->real, (size_t)n, 0, "frame"));
+    TALUS_TRY(talus_unpack_floats(&d->unpacker, TALUS_ARRAY_DISSIPATED, 1, n, d->real));
+    for (int i = 0; i < n; i++)
+        s->dissipated[i] = d->real[i];
+    return TALUS_OK;
+}
+
+/* Reads velocities (lean: speeds), forces, dissipated energies and numbers of loaded contacts. A lean snapshot has no such numbers: its
  * `touching` is set to NULL. */
 static TalusStatus unpack_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s)
 {
@@ -261,6 +283,7 @@ static TalusStatus unpack_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot 
     TALUS_TRY(talus_unpack_bfloat16(u, TALUS_ARRAY_FORCE, 1, n, d->half));
     for (int i = 0; i < n; i++)
         s->force[i] = talus_from_bfloat16(d->half[i]);
+    TALUS_TRY(unpack_dissipated(d, s));
     if (!lean)
         return talus_unpack_integers(u, TALUS_ARRAY_TOUCHING, 1, n, NULL, s->touching);
     s->touching = NULL;
@@ -465,6 +488,8 @@ static TalusSnapshot snapshot_rows(const TalusSnapshot *s, int first, int count)
     rows.layer += first;
     rows.speed += first;
     rows.force += first;
+    if (rows.dissipated)
+        rows.dissipated += first;
     return rows;
 }
 
@@ -503,6 +528,8 @@ TalusStatus talus_frame_parts_decode(TalusFrameParts *parts, TalusFrameDecoder *
         TalusSnapshot rows = snapshot_rows(parts->snapshot, parts->row, count);
         fill_bodies(head, &now, &rows);
         TALUS_TRY(unpack_motion(decoder, true, &rows));
+        if (!rows.dissipated)
+            drop_dissipated(parts->snapshot);
     }
     parts->row += count;
     parts->next = (int64_t)part + 1;

@@ -15,7 +15,7 @@ void talus_frame_encoder_clear(TalusFrameEncoder *e)
     talus_packer_clear(&e->packer);
     talus_frame_state_clear(&e->before);
     talus_frame_state_clear(&e->now);
-    TALUS_RELEASE(e->match, e->value, e->guess, e->half, e->radius, e->chain);
+    TALUS_RELEASE(e->match, e->value, e->guess, e->half, e->real, e->chain);
     *e = (TalusFrameEncoder){0};
 }
 
@@ -64,12 +64,12 @@ static void quantise_orientation(TalusQuat q, const int16_t *before, int16_t out
     }
 }
 
-/* Returns the radius as stored. Lean frames keep 6 mantissa bits: the error, at most 1 / 128 of the radius, is of the
- * order of the grid step or less, and the two lower bytes are 0, so that they deflate to almost nothing. */
-static float quantise_radius(double radius, bool lean)
+/* Returns a radius or an energy as stored. Lean frames keep 6 mantissa bits: the error, at most 1 / 128, is of a radius of
+ * the order of the grid step or less, and the two lower bytes are 0, so that they deflate to almost nothing. */
+static float quantise_real(double value, bool lean)
 {
     enum { DROP = 23 - 6 };
-    float single = (float)radius;
+    float single = (float)value;
     uint32_t bits;
     memcpy(&bits, &single, sizeof bits);
     if (lean)
@@ -102,7 +102,7 @@ static bool quantise_body(TalusFrameEncoder *e, const TalusFramesHead *head, con
     else
         quantise_orientation(s->orientation[i], row >= 0 ? before->orientation[row] : NULL,
                              now->orientation[i]);
-    now->radius[i] = quantise_radius(s->radius[i], head->lean);
+    now->radius[i] = quantise_real(s->radius[i], head->lean);
     now->shape[i] = s->shape[i];
     now->material[i] = s->material[i];
     now->tag[i] = s->tag[i];
@@ -265,17 +265,26 @@ static TalusStatus pack_constant(TalusFrameEncoder *e, int name, bool key)
 static TalusStatus pack_constants(TalusFrameEncoder *e, bool key)
 {
     int count = 0;
-    TALUS_TRY(TALUS_GROW(e->radius, (size_t)e->now.count, 0, "frame"));
+    TALUS_TRY(TALUS_GROW(e->real, (size_t)e->now.count, 0, "frame"));
     for (int i = 0; i < e->now.count; i++)
         if (key || e->match[i] < 0)
-            e->radius[count++] = e->now.radius[i];
-    TALUS_TRY(talus_pack_floats(&e->packer, TALUS_ARRAY_RADIUS, 1, count, e->radius));
+            e->real[count++] = e->now.radius[i];
+    TALUS_TRY(talus_pack_floats(&e->packer, TALUS_ARRAY_RADIUS, 1, count, e->real));
     for (int name = TALUS_ARRAY_SHAPE; name <= TALUS_ARRAY_LAYER; name++)
         TALUS_TRY(pack_constant(e, name, key));
     return TALUS_OK;
 }
 
-/* Packs velocities, forces and numbers of loaded contacts, at most 255; in lean frames speeds and forces only, both
+/* Packs the dissipated energies of all bodies. */
+static TalusStatus pack_dissipated(TalusFrameEncoder *e, const TalusSnapshot *s, bool lean)
+{
+    TALUS_TRY(TALUS_GROW(e->real, (size_t)s->body_count, 0, "frame"));
+    for (int i = 0; i < s->body_count; i++)
+        e->real[i] = quantise_real(s->dissipated[i], lean);
+    return talus_pack_floats(&e->packer, TALUS_ARRAY_DISSIPATED, 1, s->body_count, e->real);
+}
+
+/* Packs velocities, forces, dissipated energies if there are any, and numbers of loaded contacts, at most 255; in lean frames speeds and forces only, both
  * rounded to fewer bits. */
 static TalusStatus pack_motion(TalusFrameEncoder *e, const TalusSnapshot *s, bool lean)
 {
@@ -294,6 +303,8 @@ static TalusStatus pack_motion(TalusFrameEncoder *e, const TalusSnapshot *s, boo
     for (int i = 0; i < n; i++)
         e->half[i] = talus_to_bfloat16(s->force[i], drop);
     TALUS_TRY(talus_pack_bfloat16(&e->packer, TALUS_ARRAY_FORCE, 1, n, e->half));
+    if (s->dissipated)
+        TALUS_TRY(pack_dissipated(e, s, lean));
     if (lean)
         return TALUS_OK;
     for (int i = 0; i < n; i++)

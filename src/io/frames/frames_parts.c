@@ -131,6 +131,7 @@ TalusSnapshot talus_snapshot_next_part(const TalusSnapshot *s, int first)
     rows.fixed = s->fixed + first;
     rows.speed = s->speed + first;
     rows.force = s->force + first;
+    rows.dissipated = s->dissipated ? s->dissipated + first : NULL;
     rows.layer = s->layer ? s->layer + first : NULL;
     return rows;
 }

@@ -316,6 +316,8 @@ TalusStatus talus_gathering_take(const TalusGathering *g, unsigned fields, uint6
                                  uint64_t end, int root, TalusSnapshot *s)
 {
     TalusComm *comm = g->world->ranks.comm;
+    if (!g->world->def.dissipation)
+        fields &= ~(unsigned)TALUS_SNAPSHOT_DISSIPATED;
     const Order order = {g, fields, first, end, root};
     const Sending sending = {g, count_below(g, first)};
     TalusSpan span = {.count = count_below(g, end) - sending.first};

@@ -4,7 +4,7 @@ import { viewOf } from "./file";
 
 export const enum Name {
   index = 1, generation, position, velocity, speed, orientation, radius, shape, material, tag, fixed, layer, force, touching,
-  chain_a, chain_b, chain_force, chain_point, point, normal, triangle, edge, piece, number, chain_end,
+  chain_a, chain_b, chain_force, chain_point, point, normal, triangle, edge, piece, number, chain_end, dissipated = 35,
 }
 const enum Type { integer = 1, bf16, f32 }
 
@@ -17,6 +17,7 @@ const FORMS: ([name: string, type: Type, components: number] | undefined)[] = [u
   ["triangle", Type.integer, 3], ["edge", Type.integer, 2], ["piece", Type.integer, 1], ["number", Type.integer, 2],
   ["chain_end", Type.integer, 3],
 ];
+FORMS[Name.dissipated] = ["dissipated", Type.f32, 1];
 const labelOf = (name: number): string => `array ${FORMS[name]?.[0] ?? name}`;
 
 // Bodies and chains together per byte of a frame: writers fill up frames that would have more, so that no small

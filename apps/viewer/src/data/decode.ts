@@ -233,6 +233,7 @@ export async function decodeFrame(bytes: Uint8Array, head: Head, before: Decoded
     speed: velocity ? lengths(velocity) : (await arrays.floats(Name.speed, arrays.bodies)) ?? new Float32Array(arrays.bodies),
     force: (await arrays.floats(Name.force, arrays.bodies)) ?? new Float32Array(arrays.bodies),
     touching: touching && new Uint8Array(touching),
+    dissipated: await arrays.floats(Name.dissipated, arrays.bodies),
     ...kept,
     rank: null,
     chains: await readChains(arrays, head, position, kept),

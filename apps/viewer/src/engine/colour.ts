@@ -45,24 +45,25 @@ function percentile99(values: Float32Array, fixed: Uint8Array): number {
   return n === 0 ? 0 : select(moving, n, Math.ceil(0.99 * n) - 1);
 }
 
-export function scaleOf(frame: Frame, by: ColourBy): Scale | null {
-  if (isCategory(by)) return null;
-  let high = 1;
-  if (by === "speed") {
-    const g = Math.hypot(...frame.head.gravity);
-    high = nice(Math.max(percentile99(frame.speed, frame.fixed), 0.25 * Math.sqrt(g * 2 * frame.head.radius))) || 1;
-  } else if (by === "force") {
-    high = nice(percentile99(frame.force, frame.fixed)) || 1;
-  } else if (by === "radius") {
-    high = 0;
-    for (let i = 0; i < frame.count; i++) if (!frame.fixed[i] && frame.radius[i]! > high) high = frame.radius[i]!;
-    high = nice(high) || 1;
-  } else if (by === "touching") {
-    high = 12;
-  } else {
-    for (let i = 0; i < frame.count; i++) if (!frame.fixed[i] && frame.layer[i]! > high) high = frame.layer[i]!;
+// Where the scale of a frame ends; 0 where nothing has a value above 0 yet.
+export function endOf(frame: Frame, by: ColourBy): number {
+  let high = 0;
+  switch (by) {
+    case "speed": return nice(Math.max(percentile99(frame.speed, frame.fixed), 0.25 * Math.sqrt(Math.hypot(...frame.head.gravity) * 2 * frame.head.radius)));
+    case "force": return nice(percentile99(frame.force, frame.fixed));
+    case "dissipated": return frame.dissipated ? nice(percentile99(frame.dissipated, frame.fixed)) : 0;
+    case "touching": return 12;
+    case "radius":
+      for (let i = 0; i < frame.count; i++) if (!frame.fixed[i] && frame.radius[i]! > high) high = frame.radius[i]!;
+      return nice(high);
+    default:
+      for (let i = 0; i < frame.count; i++) if (!frame.fixed[i] && frame.layer[i]! > high) high = frame.layer[i]!;
+      return Math.max(1, high);
   }
-  return { low: 0, high, log: false };
+}
+
+export function scaleOf(frame: Frame, by: ColourBy): Scale | null {
+  return isCategory(by) ? null : { low: 0, high: endOf(frame, by) || 1, log: false };
 }
 
 export function colourValues(frame: Frame, by: ColourBy, out: Float32Array): void {
@@ -70,6 +71,9 @@ export function colourValues(frame: Frame, by: ColourBy, out: Float32Array): voi
   switch (by) {
     case "speed": out.set(frame.speed); break;
     case "force": out.set(frame.force); break;
+    case "dissipated": // a contact that is pushed apart gives energy back
+      for (let i = 0; i < n; i++) out[i] = Math.max(0, frame.dissipated?.[i] ?? 0);
+      break;
     case "layer": out.set(frame.layer); break;
     case "radius": out.set(frame.radius); break;
     case "touching": if (frame.touching) out.set(frame.touching); else out.fill(0, 0, n); break;

@@ -181,7 +181,8 @@ export class App {
       ["End", () => (isLive(this.source) ? player.follow(true) : player.seek(player.end))],
       ["+", () => cycleSpeed(1)], ["=", () => cycleSpeed(1)], ["-", () => cycleSpeed(-1)], ["_", () => cycleSpeed(-1)],
       ["l", () => this.set({ loop: !this.state.loop })],
-      ...COLOURS.map((colour, k): [string, () => void] => [String((k + 1) % 10), () => this.set({ colour })]),
+      ...COLOURS.slice(0, 10).map((colour, k): [string, () => void] => [String((k + 1) % 10), () => this.set({ colour })]),
+      ["d", () => this.set({ colour: "dissipated" })],
       ["c", () => this.set({ chains: !this.state.chains })],
       ["g", () => this.set({ container: nextOf(CONTAINERS, this.state.container) })],
       ["x", clipNext],
@@ -254,9 +255,10 @@ export class App {
     this.drawLegend();
   }
 
-  // Ranks are known of runs on several alone, entries of frames that tell them.
+  // Ranks are known of runs on several alone, entries and dissipated energies of frames that tell them.
   private offers(colour: State["colour"]): boolean {
-    return (colour !== "rank" || this.source.owners.known) && (colour !== "entry" || !this.frame || this.frame.head.entries.length > 0);
+    return (colour !== "rank" || this.source.owners.known) && (colour !== "entry" || !this.frame || this.frame.head.entries.length > 0)
+      && (colour !== "dissipated" || !this.frame || this.frame.dissipated !== null);
   }
 
   private setRanks(frame: Frame): void {

@@ -38,6 +38,7 @@ const ROWS: Row[] = [
   ["speed", (f, i) => (f.fixed[i] ? "fixed" : `${formatSignificant(f.speed[i]!)} m/s`)],
   ["contact force", (f, i) => `${formatSignificant(f.force[i]!)} N`],
   ["contacts", (f, i) => (f.touching ? `${formatInteger(f.touching[i]!)}${f.touching[i] === 255 ? " or more" : ""}` : "not kept in lean frames")],
+  ["dissipated", (f, i) => (f.dissipated ? `${formatSignificant(f.dissipated[i]!)} J` : null)],
   ["position, m", (f, i) => three(f.position, i, f.head.origin)],
   ["velocity, m/s", (f, i) => (f.fixed[i] ? null : f.velocity ? three(f.velocity, i) : "not kept in lean frames")],
   ["shape", (f, i) => shapeText(f.head.shapes[f.shape[i]!])],

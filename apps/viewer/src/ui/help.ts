@@ -4,7 +4,7 @@ import { htmlElement } from "../../../look/dom";
 
 const KEYS: [string, string][] = [
   ["Space", "play, pause"], ["← →", "one frame back, on; with Shift ten"], ["Home End", "first, last frame"], ["+ −", "faster, slower"], ["L", "loop"],
-  ["1–9 0", "colour by speed, contact force, contacts, id, starting layer, material, tag, rank where a run has several, entry, radius"], ["C", "force chains"], ["G", "container: shown, ghost, hidden"],
+  ["1–9 0", "colour by speed, contact force, contacts, id, starting layer, material, tag, rank where a run has several, entry, radius"], ["D", "colour by dissipated energy, where a run sums it"], ["C", "force chains"], ["G", "container: shown, ghost, hidden"],
   ["M", "measure: ruler, angle, off; Enter picks in the middle of the picture"], ["X", "clip plane: off, x, y, z"], ["F", "fit all into the picture"], ["V", "views: home, front, side, top"], ["T", "theme: auto, light, dark"],
   ["S", "save a picture"], ["P", "plots"], ["B", "panel"], ["Escape", "end measuring; let go of the body"], ["?", "this"],
 ];

@@ -10,7 +10,7 @@ import type { ColourBy, Frame, Scale } from "../types";
 import { Histogram } from "./histogram";
 import { COLOUR_LABELS } from "./panel";
 
-export const UNITS: Partial<Record<ColourBy, string>> = { speed: "m/s", force: "N", radius: "m" };
+export const UNITS: Partial<Record<ColourBy, string>> = { speed: "m/s", force: "N", radius: "m", dissipated: "J" };
 const WIDTH = 200, MOST = 8;
 
 export interface ChainScale { high: number; least: number }

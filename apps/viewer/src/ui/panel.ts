@@ -18,7 +18,7 @@ export interface PanelEvents {
 }
 
 export const COLOUR_LABELS: Record<State["colour"], string> = {
-  speed: "speed", force: "contact force", touching: "contacts", id: "id", layer: "starting layer", material: "material", tag: "tag", rank: "rank", entry: "entry", radius: "radius",
+  speed: "speed", force: "contact force", touching: "contacts", id: "id", layer: "starting layer", material: "material", tag: "tag", rank: "rank", entry: "entry", radius: "radius", dissipated: "dissipated energy",
 };
 
 function row(label: string, ...controls: HTMLElement[]): HTMLElement {
@@ -34,6 +34,7 @@ export class Panel {
   private contacts: HTMLOptionElement;
   private ranks: HTMLOptionElement;
   private entries: HTMLOptionElement;
+  private energies: HTMLOptionElement;
   private groups: Groups;
   private range: HTMLElement;
   private scaleRow: HTMLElement;
@@ -74,6 +75,7 @@ export class Panel {
     this.contacts = shown.colour.node.querySelector<HTMLOptionElement>("option[value=touching]")!;
     this.ranks = shown.colour.node.querySelector<HTMLOptionElement>("option[value=rank]")!;
     this.entries = shown.colour.node.querySelector<HTMLOptionElement>("option[value=entry]")!;
+    this.energies = shown.colour.node.querySelector<HTMLOptionElement>("option[value=dissipated]")!;
     this.groups = new Groups((rules) => set({ rules }));
     const groups = htmlElement("details", { class: "section" }, htmlElement("summary", {}, htmlElement("h2", {}, "Show and hide")), this.groups.node);
     groups.open = state.rules.length > 0;
@@ -115,6 +117,7 @@ export class Panel {
   update(state: State, scaled: boolean, chainsMissing: string | null, ranked: boolean, frame: Frame | null): void {
     this.state = state;
     this.show(frame);
+    this.energies.hidden = this.energies.disabled = frame !== null && !frame.dissipated;
     this.entries.hidden = this.entries.disabled = frame !== null && frame.head.entries.length === 0;
     for (const name of Object.keys(this.shown) as Shown[]) (this.shown[name] as Control<unknown>).set(state[name]);
     this.contacts.disabled = chainsMissing !== null; // frames that lack chains lack these as well

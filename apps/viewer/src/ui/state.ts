@@ -4,7 +4,7 @@ import { chooseWord, type Theme, THEMES } from "../../../look/choices";
 import type { Axis, Clip, ColourBy, Container, Rule, Slice, ViewName } from "../types";
 import { type Tool, TOOLS } from "./measure";
 
-export const COLOURS: ColourBy[] = ["speed", "force", "touching", "id", "layer", "material", "tag", "rank", "entry", "radius"];
+export const COLOURS: ColourBy[] = ["speed", "force", "touching", "id", "layer", "material", "tag", "rank", "entry", "radius", "dissipated"];
 export const CONTAINERS: Container[] = ["shown", "ghost", "hidden"];
 export const SCALINGS = ["steady", "frame", "fixed"] as const;
 export const SPEEDS = [0.1, 0.2, 0.5, 1, 2, 5, 10]; // simulated seconds per second

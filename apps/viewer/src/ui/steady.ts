@@ -3,7 +3,7 @@
 // only widens.
 
 import { boundsOf } from "../engine/bounds";
-import { isCategory, scaleOf } from "../engine/colour";
+import { endOf, isCategory } from "../engine/colour";
 import { emptyBox, isEmpty, joined, moved, type Box } from "../engine/vector";
 import type { ColourBy, Frame, FrameInfo, Source } from "../types";
 import { isLive } from "./live";
@@ -50,7 +50,10 @@ function widen(ends: Ends, by: ColourBy, high: number): void {
 }
 
 function take(ends: Ends, frame: Frame): void {
-  for (const by of SCALED) widen(ends, by, scaleOf(frame, by)!.high);
+  for (const by of SCALED) {
+    const high = endOf(frame, by);
+    if (high > 0) widen(ends, by, high); // no forces yet, say: other frames tell the end
+  }
 }
 
 export class Steady {
