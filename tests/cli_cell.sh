@@ -79,12 +79,29 @@ for from in two@0.06 two; do
     [ "$(kinetic next/steps.csv 1)" = $expected ] || fail "from $from: $(kinetic next/steps.csv 1)"
 done
 
-# several ranks are refused at the start, of a run that goes on and of one that begins with an earlier one
-cp -r press again
-for words in "compression --no-out" "--resume again" "compression --from press --no-out"; do
-    "$TALUS" run $words --ranks 2 --quiet 2>error && fail "two ranks: $words"
-    grep -q 'works on one rank' error || fail "$words: $(cat error)"
+# several ranks have the files of one, also after a resume with another number, as threads and as processes
+"$TALUS" run simple-shear $shear --frames lammps --ranks 3 --until 0.01 --out ranks >ranks.log 2>&1 || fail "ranks: $(cat ranks.log)"
+"$TALUS" run --resume ranks --ranks 2 --threads 1 --until "$until" --quiet >>ranks.log 2>&1 || fail "resume: $(cat ranks.log)"
+folders=ranks
+if [ -n "$TALUS_MPIEXEC" ]; then
+    # shellcheck source=tests/support/mpi_env.sh
+    . "$TALUS_SOURCE_DIR/tests/support/mpi_env.sh"
+    "$TALUS_MPIEXEC" -n 2 "$TALUS" run simple-shear $shear --frames lammps --until 0.01 --out processes >processes.log 2>&1 ||
+        fail "processes: $(cat processes.log)"
+    "$TALUS_MPIEXEC" -n 3 "$TALUS" run --resume processes --threads 1 --until "$until" --quiet >>processes.log 2>&1 ||
+        fail "resume: $(cat processes.log)"
+    folders="ranks processes"
+fi
+for folder in $folders; do
+    for file in cell.csv frames.talus bodies.dump; do
+        cmp -s whole/$file $folder/$file || fail "$folder: another $file"
+    done
 done
+cp -r press again
+more=$(tail -n 1 press/cell.csv | cut -d, -f1 | awk '{ print $1 * 1.05 }')
+"$TALUS" run --resume press --threads 1 --until "$more" --quiet 2>error || fail "press: $(cat error)"
+"$TALUS" run --resume again --ranks 2 --threads 1 --until "$more" --quiet 2>error || fail "press on ranks: $(cat error)"
+cmp -s press/cell.csv again/cell.csv || fail "press on ranks: another cell.csv"
 
 # bodies of an earlier run that do not move are refused in a cell that deforms, and can be left behind
 cat >walls.json <<'END'

@@ -35,6 +35,7 @@ done
 
 passes 3 test_part spheres_on,solvers_that_need,inner_groups
 passes 3 test_ranks a_heap_of_spheres
+passes 3 test_ranks_cell spheres_in_shear,controlled_pressures
 
 # PETSc in the same processes: Debian's is of Open MPI
 case $TALUS_MPIEXEC in

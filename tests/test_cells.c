@@ -18,11 +18,17 @@ static TalusReachBox random_box(TalusRng *rng, double side, double width)
     return (TalusReachBox){{x - w, y - w, z - w}, {x + w, y + w, z + w}};
 }
 
-/* True if two intervals overlap in space that repeats itself at `length`; 0: in space that does not. */
-static bool meet(double a_lo, double a_hi, double b_lo, double b_hi, double length)
+/* True if two intervals overlap, the second one moved by `by`. */
+static bool meet(double a_lo, double a_hi, double b_lo, double b_hi, double by)
 {
-    for (int k = -2; k <= 2; k++)
-        if (a_lo <= b_hi + k * length && b_lo + k * length <= a_hi)
+    return a_lo <= b_hi + by && b_lo + by <= a_hi;
+}
+
+/* True if two intervals overlap in space that repeats itself at `length`; 0: in space that does not. */
+static bool meet_images(double a_lo, double a_hi, double b_lo, double b_hi, double length)
+{
+    for (int k = -3; k <= 3; k++)
+        if (meet(a_lo, a_hi, b_lo, b_hi, k * length))
             return true;
     return false;
 }
@@ -32,9 +38,13 @@ static bool boxes_meet(const TalusPeriod *p, const TalusReachBox *a, const Talus
     const double length[3] = {p->on[0] ? p->hi.x - p->lo.x : 0.0,
                               p->on[1] ? p->hi.y - p->lo.y : 0.0,
                               p->on[2] ? p->hi.z - p->lo.z : 0.0};
-    return meet(a->lo.x, a->hi.x, b->lo.x, b->hi.x, length[0]) &&
-           meet(a->lo.y, a->hi.y, b->lo.y, b->hi.y, length[1]) &&
-           meet(a->lo.z, a->hi.z, b->lo.z, b->hi.z, length[2]);
+    if (!meet_images(a->lo.z, a->hi.z, b->lo.z, b->hi.z, length[2]))
+        return false;
+    for (int k = -2; k <= 2; k++)
+        if (meet(a->lo.y, a->hi.y, b->lo.y, b->hi.y, k * length[1]) &&
+            meet_images(a->lo.x, a->hi.x, b->lo.x + k * p->tilt, b->hi.x + k * p->tilt, length[0]))
+            return true;
+    return false;
 }
 
 /* Marks the bodies of `of` that touch cells which `asking` asks for within `bounds`. */
@@ -90,6 +100,8 @@ TEST(bodies_that_may_touch_are_asked_for)
 {
     check_space((TalusPeriod){0}, 2.0);
     check_space((TalusPeriod){{-1.0, 0.0, 0.0}, {1.03, 0.0, 1.9}, {1, 0, 1}, 0.0}, 2.0);
+    for (int k = -2; k <= 2; k++) /* a sheared cell */
+        check_space((TalusPeriod){{-1.0, 0.1, 0.0}, {1.03, 1.8, 1.9}, {1, 1, 1}, 0.507 * k}, 2.0);
 }
 
 /* Only cells within the bounds are asked for, along axes that do not repeat. */

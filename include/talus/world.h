@@ -97,8 +97,7 @@ typedef struct TalusWorldDef {
     /* Axes along which space repeats itself: a body that leaves on one side enters on the other. A period must be
      * longer than four times the radius of every body, margins included. */
     TalusPeriod period;
-    /* The periods form a cell that deforms. It has free bodies alone, without joints, sleep and gravity, on one rank and on
-     * backend cpu. */
+    /* The periods form a cell that deforms. It has free bodies alone, without joints, sleep and gravity, on backend cpu. */
     TalusCellDef cell;
     /* True: joints are closed after each step (talus/joint.h). False: joints drift by (w h)^2/2 of their size per step,
      * w being the spin. */

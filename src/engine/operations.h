@@ -102,8 +102,9 @@ SHARED_ONLY(void, renumber_contacts, (TalusEngine *engine, const int32_t *slot))
 
 /* On several ranks, for world/ranks/halo_engine.c. Bodies whose reaches are meant are this rank's own; `solved`: with the
  * motions that store_motions has stored. */
-/* Adds up the motions of free bodies since note_reaches. */
-OWN_ONLY(TalusStatus, sum_motions, (TalusEngine *engine, TalusReachMotion *out))
+/* Adds up the motions of free bodies since note_reaches, in a space that has deformed since then. */
+OWN_ONLY(TalusStatus, sum_motions, (TalusEngine *engine, TalusReachSpace space,
+         TalusReachMotion *out))
 /* serves[k]: all bodies pass test[k] against the reaches of note_reaches. */
 OWN_ONLY(TalusStatus, test_reaches, (TalusEngine *engine, const TalusReachTest *test,
          TalusVec3 gravity, bool solved, bool *serves))

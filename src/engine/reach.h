@@ -5,10 +5,16 @@
  * then, moved by the same shift for all bodies: |x - x_then - shift| + reach <= reach_then + skin.
  *
  * A heap that falls keeps its halo for long if the shift is its mean displacement. Bodies that are not free do not move
- * with it; their skins have room for some steps of the drift, the mean velocity of the free bodies. */
+ * with it; their skins have room for some steps of the drift, the mean velocity of the free bodies.
+ *
+ * In a cell that deforms (collide/cell.h) images move, too: what moves with the cell has come from x_then to
+ * x_then + S (x_then - centre), an image as much as its body. Displacements are taken from there, and velocities relative to
+ * the flow. Two points that are d apart now were at most `stretch` |d| apart then, the norm of (1 + S)^-1, so that the
+ * condition is stretch (|displacement - shift| + reach) <= reach_then + skin. */
 #ifndef TALUS_ENGINE_REACH_H
 #define TALUS_ENGINE_REACH_H
 
+#include "collide/cell.h"
 #include "collide/grid_level.h"
 
 /* Skin of a body that is not free: twice the drift's motion in that many steps, but at most that many radii. */
@@ -38,6 +44,14 @@ typedef struct TalusReachOptions {
     TalusVec3 drift; /* m/s, the same on all ranks; any velocity is right */
     double skin;     /* part of the skin that is not due to motion, over the size */
 } TalusReachOptions;
+
+/* How space has deformed since a halo was made; without a cell that deforms `strain` is 0 and `stretch` 1. */
+typedef struct TalusReachSpace {
+    TalusPeriod period; /* now */
+    TalusVec3 centre;
+    TalusGradient strain; /* S */
+    double stretch;
+} TalusReachSpace;
 
 /* A body as its reach depends on it. velocity and spin: those that detection uses. */
 typedef struct TalusReachBody {
@@ -116,22 +130,42 @@ TALUS_INLINE bool talus_reach_boxes_overlap(const TalusPeriod *period, const Tal
            b->lo.x <= b->hi.x;
 }
 
-/* Returns how far the body has moved since then; period NULL: there is none. */
-TALUS_INLINE TalusVec3 talus_reach_moved(const TalusPeriod *period, const TalusReach *then,
-                                         TalusVec3 position)
+/* Returns the space between two states of a period about the same centre. Images repeat what lies between them as before
+ * if the offset along x changes by whole periods, so that of all strains the one that shears least is right. */
+TALUS_INLINE TalusReachSpace talus_reach_space(const TalusPeriod *then, const TalusPeriod *now,
+                                               TalusVec3 centre)
 {
-    const TalusVec3 moved = talus_sub(position, then->position);
-    return period ? talus_nearest_image_vector(period, moved) : moved;
+    const double x = (now->hi.x - now->lo.x) / (then->hi.x - then->lo.x);
+    const double y = (now->hi.y - now->lo.y) / (then->hi.y - then->lo.y);
+    const double z = (now->hi.z - now->lo.z) / (then->hi.z - then->lo.z);
+    const double shear =
+        talus_nearest_image_component(now->tilt - x * then->tilt, now->hi.x - now->lo.x) /
+        (then->hi.y - then->lo.y);
+    /* the larger singular value of the inverse of | x shear; 0 y |, and that of z */
+    const double sum = sqrt((x + y) * (x + y) + shear * shear);
+    const double difference = sqrt((x - y) * (x - y) + shear * shear);
+    TalusReachSpace s = {*now, centre, {x - 1.0, y - 1.0, z - 1.0, shear}, 1.0 / z};
+    s.stretch = talus_max(s.stretch, 0.5 * (sum + difference) / (x * y));
+    return s;
 }
 
-/* True if the sphere of reach lies in the longer one of then, moved by `shift`. */
-TALUS_INLINE bool talus_reach_covers(const TalusPeriod *period, const TalusReach *then,
+/* Returns how far the body has moved since then, relative to the cell if that deforms. */
+TALUS_INLINE TalusVec3 talus_reach_moved(const TalusReachSpace *space, const TalusReach *then,
+                                         TalusVec3 position)
+{
+    const TalusVec3 with_cell = talus_flow_at(&space->strain, space->centre, then->position);
+    const TalusVec3 moved = talus_sub(talus_sub(position, then->position), with_cell);
+    return talus_nearest_image_vector(&space->period, moved);
+}
+
+/* True if the sphere of reach lies in the longer one of then, moved by `shift` and with space. */
+TALUS_INLINE bool talus_reach_covers(const TalusReachSpace *space, const TalusReach *then,
                                      const TalusReach *now, TalusVec3 shift)
 {
-    const TalusVec3 moved = talus_sub(talus_reach_moved(period, then, now->position), shift);
+    const TalusVec3 moved = talus_sub(talus_reach_moved(space, then, now->position), shift);
     return then->id == now->id && then->mobility == now->mobility &&
            (now->length == HUGE_VAL ||
-            now->length + talus_norm(moved) <= then->length + then->skin);
+            space->stretch * (now->length + talus_norm(moved)) <= then->length + then->skin);
 }
 
 /* ---- which bodies are near other ranks' ----
@@ -185,6 +219,7 @@ typedef struct TalusReachSummary {
 enum { TALUS_REACH_TESTS = 2 };
 typedef struct TalusReachTest {
     TalusReachOptions options;
+    TalusReachSpace space;
     TalusVec3 shift;
 } TalusReachTest;
 

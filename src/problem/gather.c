@@ -31,7 +31,8 @@ typedef struct KeyRecord {
 
 /* What else the problem knows of a contact; entries that the problem lacks are 0. */
 typedef struct DataRecord {
-    double frame[4], arm[6], lever[2], bias, mu, compliance, moment_mu[2], estimate, diagonal[2];
+    double frame[4], arm[6], lever[2], slip[2], bias, mu, compliance, moment_mu[2], estimate,
+        diagonal[2];
     double gamma[TALUS_ROWS];
     TalusBlockModel model;
 } DataRecord;
@@ -106,6 +107,8 @@ static void pack_data(const TalusProblem *p, const double *gamma, int i, DataRec
     r->mu = op->mu[i];
     if (general >= 0)
         memcpy(r->arm, op->arm[general], sizeof r->arm);
+    if (op->slip)
+        memcpy(r->slip, op->slip[i], sizeof r->slip);
     if (op->compliance)
         r->compliance = op->compliance[i];
     if (op->model)
@@ -393,6 +396,7 @@ static TalusProblemSizes sizes_of(const TalusProblem *part, const Arrived *in)
                                .joints = op->joints,
                                .rows = op->rows,
                                .compliance = op->compliance != NULL,
+                               .slip = op->slip != NULL,
                                .models = op->model != NULL,
                                .inertias = op->inverse_inertia != NULL};
     int *const compact[3] = {&sizes.sphere_sphere, &sizes.sphere_fixed, &sizes.general};
@@ -438,6 +442,8 @@ static TalusStatus fill_block(const Arrived *in, const KeyRecord *key, const Dat
     op->mu[i] = r->mu;
     if (general >= 0)
         memcpy(op->arm[general], r->arm, sizeof r->arm);
+    if (op->slip)
+        memcpy(op->slip[i], r->slip, sizeof r->slip);
     if (op->compliance)
         op->compliance[i] = r->compliance;
     if (op->model)

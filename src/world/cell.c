@@ -85,14 +85,6 @@ TalusStatus talus_cell_check(const TalusWorldDef *def)
     return check_control(def);
 }
 
-TalusStatus talus_cell_check_ranks(const TalusWorldDef *def, const TalusComm *comm)
-{
-    const int ranks = talus_comm_size(comm);
-    return def->cell.on && ranks > 1
-               ? REFUSE("a cell that deforms works on one rank; on %d ranks it would not", ranks)
-               : TALUS_OK;
-}
-
 void talus_cell_init(TalusWorld *world)
 {
     TalusWorldCell *c = &world->cell;
@@ -195,12 +187,33 @@ static void put_cell(TalusWorld *world)
     world->def.period = world->cell.now.cell.period;
 }
 
+/* Returns the largest bounding radius of the bodies of all ranks, m. */
+static double largest_radius(const TalusWorld *world)
+{
+    const TalusBodies *b = &world->bodies;
+    double largest = 0.0;
+    for (int i = 0; i < b->counts.slots; i++)
+        if (talus_slot_is_free(b, i))
+            largest = talus_max(b->radius[i], largest);
+    talus_comm_find_maxima(world->ranks.comm, &largest, 1);
+    return largest;
+}
+
+/* Detection takes velocities relative to the flow. Bodies that touch are at most two radii apart, so that the flow brings them
+ * together at |G| 2 r: as the envelope has twice the reference speed, |G| r is added to that. */
 void talus_cell_begin_part(TalusWorld *world)
 {
+    TalusWorldCell *c = &world->cell;
     if (!world->def.cell.on)
         return;
-    world->cell.now.cell.now = world->cell.now.rate;
+    c->now.cell.now = c->now.rate;
+    c->closing = talus_gradient_norm(&c->now.cell.now) * largest_radius(world);
     put_cell(world);
+}
+
+double talus_cell_closing(const TalusWorld *world)
+{
+    return world->cell.closing;
 }
 
 void talus_cell_add_part(TalusWorld *world, const TalusEngineLedger *part)

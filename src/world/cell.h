@@ -35,6 +35,7 @@ typedef struct TalusWorldCell {
     TalusVec3 start;             /* m: lengths of the sides at the start */
     TalusVec3 stiffest;          /* J: S of the last step */
     TalusCellState state;        /* of the last step */
+    double closing;              /* m/s: talus_cell_closing of the present part */
     /* sums of the current step */
     TalusSym3 virial;     /* N m s */
     TalusVec3 stiffness;  /* J: sum over contacts of the last part */
@@ -44,8 +45,6 @@ typedef struct TalusWorldCell {
 
 /* Refuses a def with a cell that this library cannot deform. */
 TalusStatus talus_cell_check(const TalusWorldDef *def);
-/* Refuses several ranks to a cell that deforms. */
-TalusStatus talus_cell_check_ranks(const TalusWorldDef *def, const TalusComm *comm);
 /* Sets up the cell of a new world. */
 void talus_cell_init(TalusWorld *world);
 
@@ -62,6 +61,8 @@ void talus_cell_begin_part(TalusWorld *world);
 TalusStatus talus_cell_finish_part(TalusWorld *world, double h);
 void talus_cell_finish_step(TalusWorld *world);
 void talus_cell_rollback(TalusWorld *world);
+/* Returns the speed that the flow of the present part adds to the reference speed of detections. */
+double talus_cell_closing(const TalusWorld *world);
 /* Adds the engine's sums over contacts of a part. */
 void talus_cell_add_part(TalusWorld *world, const TalusEngineLedger *part);
 

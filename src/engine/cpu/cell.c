@@ -45,21 +45,7 @@ TalusStatus cpu_relative_velocities(CpuEngine *e, const TalusVec3 *velocity,
     TALUS_TRY(TALUS_GROW(e->relative_velocity, (size_t)e->bodies.slots, 0, "relative velocities"));
     talus_parallel(e->pool, e->bodies.slots, CPU_GRAIN, subtract_flow, &c);
     *relative = e->relative_velocity;
-    e->largest_radius = 0.0;
-    for (int i = 0; i < e->bodies.slots; i++)
-        if (cpu_is_free(e, i))
-            e->largest_radius = talus_max(e->bodies.radius[i], e->largest_radius);
     return TALUS_OK;
-}
-
-/* Bodies that touch are at most two radii apart, so that the flow brings them together at |G| 2 r: as the envelope has twice
- * the reference speed, |G| r is added to that. */
-TalusDetectOptions cpu_cell_detect_options(const CpuEngine *e, const TalusDetectOptions *options)
-{
-    TalusDetectOptions all = *options;
-    if (e->cell_moves)
-        all.reference_speed += talus_gradient_norm(&e->cell.now) * e->largest_radius;
-    return all;
 }
 
 /* ---- stress and work ---- */

@@ -136,11 +136,10 @@ static TalusStatus detect_with_motions(CpuEngine *e, const TalusDetectOptions *o
     const TalusVec3 *relative;
     TALUS_TRY(cpu_relative_velocities(e, velocity, &relative));
     TalusBodyView view = body_view(e, relative, spin);
-    TalusDetectOptions with_cell = cpu_cell_detect_options(e, options);
     e->detection_velocity = velocity;
     exchange_spare(e);
     exchange_scratch(e);
-    TalusStatus status = talus_detect(e->detector, e->pool, &view, &with_cell, &e->contacts);
+    TalusStatus status = talus_detect(e->detector, e->pool, &view, options, &e->contacts);
     exchange_scratch(e);
     exchange_spare(e);
     TALUS_TRY(status);
@@ -327,11 +326,10 @@ static TalusStatus find_missing(CpuEngine *e, const TalusDetectOptions *options,
     const TalusVec3 *relative;
     TALUS_TRY(cpu_relative_velocities(e, e->solved_velocity, &relative));
     TalusBodyView view = body_view(e, relative, e->solved_spin);
-    TalusDetectOptions with_cell = cpu_cell_detect_options(e, options);
     TalusRedetectSubset subset = {e->changed, tolerance};
     exchange_scratch(e);
     TalusStatus status =
-        talus_detector_find_missing(e->detector, e->pool, &view, &with_cell, &subset, missing);
+        talus_detector_find_missing(e->detector, e->pool, &view, options, &subset, missing);
     exchange_scratch(e);
     TALUS_TRY(status);
     e->clipped_bodies = talus_detector_count_clipped(e->detector);

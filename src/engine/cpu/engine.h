@@ -64,7 +64,6 @@ typedef struct CpuEngine {
     TalusVec3 *solved_velocity; /* [slots], for redetection */
     TalusVec3
         *relative_velocity; /* [slots], relative to the flow of a cell that moves; for detection */
-    double largest_radius;  /* m: largest bounding radius of a free body; only if cell_moves */
     TalusVec3 *solved_spin; /* [slots], likewise */
     uint8_t *changed;    /* [slots]: 1 if the velocity changed beyond the limit of find_missing */
     bool motions_stored; /* store_motions has run since the last solve */
@@ -277,9 +276,6 @@ void cpu_add_driven_works(CpuEngine *e, TalusEngineLedger *ledger);
 /* Returns `velocity` relative to the flow of the cell or, if it stands still, `velocity` itself. */
 TalusStatus cpu_relative_velocities(CpuEngine *e, const TalusVec3 *velocity,
                                     const TalusVec3 **relative);
-/* Returns the options of a detection with velocities relative to the flow: with the speeds at which it brings bodies
- * together. */
-TalusDetectOptions cpu_cell_detect_options(const CpuEngine *e, const TalusDetectOptions *options);
 /* Returns the velocity of the contact's image of b relative to b, world frame. */
 static inline TalusVec3 cpu_image_velocity(const CpuEngine *e, const TalusContact *c)
 {

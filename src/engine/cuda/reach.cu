@@ -8,18 +8,13 @@
 struct ReachInputs {
     CuBodies bodies;
     const TalusShape *shape;
-    const TalusPeriod *period; /* NULL: there is none */
     TalusVec3 gravity;
     const TalusVec3 *solved_velocity, *solved_spin; /* by slot; NULL: before the solve */
 };
 
 static ReachInputs make_inputs(const TalusEngine *e, TalusVec3 gravity, bool solved)
 {
-    return {e->bodies,
-            e->tables.shape,
-            e->period.at,
-            gravity,
-            solved ? e->solved_velocity.at : nullptr,
+    return {e->bodies, e->tables.shape, gravity, solved ? e->solved_velocity.at : nullptr,
             solved ? e->solved_spin.at : nullptr};
 }
 
@@ -58,7 +53,7 @@ static __device__ inline TalusReach reach_of(const ReachInputs &in, const TalusR
 
 /* Sums of TalusReachMotion over own free bodies; those behind `reaches` have not moved. */
 static __global__ void sum_motion(CuTallies tallies, double *totals, CuBodies b,
-                                  const TalusPeriod *period, const TalusReach *reach, int reaches)
+                                  TalusReachSpace space, const TalusReach *reach, int reaches)
 {
     sum_items<7, 0>(tallies, totals, 0, b.own, 0.0, [&](int64_t i, double(&v)[7]) {
         if (!cu_is_free(b.shape, b.mobility, i))
@@ -66,7 +61,7 @@ static __global__ void sum_motion(CuTallies tallies, double *totals, CuBodies b,
         const TalusVec3 u = b.velocity[i];
         TalusVec3 moved = talus_vec3(0.0, 0.0, 0.0);
         if (i < reaches && reach[i].id == (b.ids_differ ? b.id[i] : (uint64_t)i + 1))
-            moved = talus_reach_moved(period, &reach[i], b.position[i]);
+            moved = talus_reach_moved(&space, &reach[i], b.position[i]);
         for (int axis = 0; axis < 3; axis++) {
             v[axis] = talus_along(u, axis);
             v[3 + axis] = talus_along(moved, axis);
@@ -75,11 +70,11 @@ static __global__ void sum_motion(CuTallies tallies, double *totals, CuBodies b,
     });
 }
 
-TalusStatus cu_engine_sum_motions(TalusEngine *e, TalusReachMotion *out)
+TalusStatus cu_engine_sum_motions(TalusEngine *e, TalusReachSpace space, TalusReachMotion *out)
 {
     static_assert(sizeof *out == 7 * sizeof(double), "as many as sum_motion adds");
-    launch_own_sums(e->cu, sum_motion, e->bodies.own, e->cu->totals, e->bodies,
-                    (const TalusPeriod *)e->period.at, (const TalusReach *)e->reach.at, e->reaches);
+    launch_own_sums(e->cu, sum_motion, e->bodies.own, e->cu->totals, e->bodies, space,
+                    (const TalusReach *)e->reach.at, e->reaches);
     cu_totals_get(e->cu, 7, out->velocity);
     return cu_check(e->cu);
 }
@@ -95,7 +90,7 @@ static __global__ void test_bodies(ReachInputs in, TalusReachTest first, TalusRe
     for (int k = 0; k < TALUS_REACH_TESTS; k++) {
         const TalusReach now = reach_of(in, test[k]->options, i);
         if ((now.id != 0 || then[i].id != 0) &&
-            !talus_reach_covers(in.period, &then[i], &now, test[k]->shift))
+            !talus_reach_covers(&test[k]->space, &then[i], &now, test[k]->shift))
             fails[k] = 1; /* all threads that write write the same */
     }
 }

@@ -24,6 +24,8 @@ TalusCellGrid talus_cell_grid_make(const TalusPeriod *period, double edge)
         g.around[axis] = (int64_t)fmin(fmax(floor(side / edge), 1.0), CELL_LIMIT);
         g.edge[axis] = side / (double)g.around[axis];
     }
+    if (period->tilt != 0.0)
+        g.lean = period->tilt / (period->hi.y - period->lo.y);
     return g;
 }
 
@@ -36,12 +38,24 @@ static int64_t cell_at(const TalusCellGrid *g, int axis, double x)
     return at < CELL_LIMIT ? (int64_t)at : CELL_LIMIT;
 }
 
-TalusCellRange talus_cells_of_box(const TalusCellGrid *g, const TalusReachBox *box)
+/* Returns a box, along the axes of the grid, around one along those of space. */
+static TalusReachBox lean_box(const TalusCellGrid *g, TalusReachBox box)
 {
+    const double lo = g->lean * (box.lo.y - g->from[1]), hi = g->lean * (box.hi.y - g->from[1]);
+    if (g->lean != 0.0) {
+        box.lo.x -= fmax(lo, hi);
+        box.hi.x -= fmin(lo, hi);
+    }
+    return box;
+}
+
+TalusCellRange talus_cells_of_box(const TalusCellGrid *g, const TalusReachBox *in_space)
+{
+    const TalusReachBox box = lean_box(g, *in_space);
     TalusCellRange c;
     for (int axis = 0; axis < 3; axis++) {
-        c.lo[axis] = cell_at(g, axis, talus_along(box->lo, axis));
-        c.hi[axis] = cell_at(g, axis, talus_along(box->hi, axis));
+        c.lo[axis] = cell_at(g, axis, talus_along(box.lo, axis));
+        c.hi[axis] = cell_at(g, axis, talus_along(box.hi, axis));
         if (g->around[axis] && c.hi[axis] - c.lo[axis] >= g->around[axis])
             c.hi[axis] = c.lo[axis] + g->around[axis] - 1;
     }

@@ -13,6 +13,7 @@ enum { TALUS_MANY_CELLS = 512 };
 typedef struct TalusCellGrid {
     double edge[3];    /* m */
     double from[3];    /* m: start of a period; 0 */
+    double lean;       /* of the grid along x over y, which follows the images of a sheared cell */
     int64_t around[3]; /* cells of a period; 0: none */
 } TalusCellGrid;
 

@@ -118,9 +118,10 @@ typedef struct TalusRanks {
     int64_t searches;            /* halos made so far */
     uint64_t joints;             /* TalusJoints.created at that time */
     TalusVec3 drift, drift_then; /* TalusReachOptions.drift: now and at that time */
-    TalusVec3 shift;             /* mean displacement of all ranks' free bodies since then, m */
-    TalusListSlots list;         /* of the engine's contacts */
-    TalusListSlots list_before;  /* of their snapshot */
+    TalusPeriod period_then;
+    TalusVec3 shift;            /* mean displacement of all ranks' free bodies since then, m */
+    TalusListSlots list;        /* of the engine's contacts */
+    TalusListSlots list_before; /* of their snapshot */
     /* Contacts that came with bodies, until the next halo is there; `moved`: bodies have changed ranks since then. */
     TalusContactRecord *contact;
     int64_t contacts;
@@ -336,6 +337,8 @@ TalusReach talus_reach_of(const TalusWorld *world, int slot, const TalusReachOpt
 /* Before a detection, by all ranks: sets drift and shift from the free bodies of all of them. by_engine: the engine has their
  * newest states. */
 TalusStatus talus_ranks_find_drift(TalusWorld *world, bool by_engine);
+/* Returns how space has deformed since the halo was made. */
+TalusReachSpace talus_ranks_space(const TalusWorld *world);
 /* Returns the options with the present drift. */
 TalusReachOptions talus_ranks_reach_options(const TalusWorld *world,
                                             const TalusDetectOptions *options);

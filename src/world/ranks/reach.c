@@ -9,6 +9,17 @@
 
 #include <math.h>
 
+/* Returns a velocity relative to the flow of a cell that deforms: before a part that of the part before, which free
+ * velocities change to that of the part. */
+static TalusVec3 relative_to_flow(const TalusWorld *world, int slot, TalusVec3 v, bool solved)
+{
+    const TalusCell *cell = &world->cell.now.cell;
+    if (!world->def.cell.on)
+        return v;
+    return talus_sub(v, talus_flow_at(solved ? &cell->now : &cell->last, cell->centre,
+                                      world->bodies.position[slot]));
+}
+
 /* Returns the velocity that detection uses for the body: the free or the solved one. */
 static TalusVec3 velocity_of(const TalusWorld *world, int slot, const TalusDetectOptions *options,
                              const TalusSolvedMotions *motions)
@@ -16,10 +27,11 @@ static TalusVec3 velocity_of(const TalusWorld *world, int slot, const TalusDetec
     const TalusBodies *b = &world->bodies;
     const double h = options->h;
     if (motions)
-        return motions->velocity[slot];
+        return relative_to_flow(world, slot, motions->velocity[slot], true);
     if (!talus_slot_is_free(b, slot))
         return b->velocity[slot];
-    TalusVec3 v = talus_madd(b->velocity[slot], h, world->def.gravity);
+    TalusVec3 v = relative_to_flow(world, slot, b->velocity[slot], false);
+    v = talus_madd(v, h, world->def.gravity);
     if (slot < world->forces.count)
         v = talus_madd(v, h / b->mass[slot], world->forces.force[slot]);
     return v;
@@ -44,20 +56,31 @@ TalusReach talus_reach_of(const TalusWorld *world, int slot, const TalusReachOpt
 
 /* ---- the common motion ---- */
 
+TalusReachSpace talus_ranks_space(const TalusWorld *world)
+{
+    const TalusRanks *ranks = &world->ranks;
+    const TalusPeriod *now = &world->def.period;
+    if (world->def.cell.on && ranks->reaches > 0)
+        return talus_reach_space(&ranks->period_then, now, world->cell.now.cell.centre);
+    return (TalusReachSpace){.period = *now, .stretch = 1.0};
+}
+
 /* Sums over this rank's free bodies. */
 static TalusReachMotion sum_motion(const TalusWorld *world)
 {
     const TalusBodies *b = &world->bodies;
     const TalusRanks *ranks = &world->ranks;
+    const TalusReachSpace space = talus_ranks_space(world);
     TalusReachMotion sum = {0};
     for (int i = 0; i < b->counts.slots; i++) {
         TalusVec3 moved = {0.0, 0.0, 0.0};
         if (!talus_slot_is_free(b, i))
             continue;
         if (i < ranks->reaches && ranks->reach[i].id == b->id[i])
-            moved = talus_reach_moved(&world->def.period, &ranks->reach[i], b->position[i]);
+            moved = talus_reach_moved(&space, &ranks->reach[i], b->position[i]);
+        const TalusVec3 v = relative_to_flow(world, i, b->velocity[i], false);
         for (int axis = 0; axis < 3; axis++) {
-            sum.velocity[axis] += talus_along(b->velocity[i], axis);
+            sum.velocity[axis] += talus_along(v, axis);
             sum.moved[axis] += talus_along(moved, axis);
         }
         sum.bodies += 1.0;
@@ -95,7 +118,7 @@ TalusStatus talus_ranks_find_drift(TalusWorld *world, bool by_engine)
     TalusReachMotion own = {0};
     TalusStatus status = TALUS_OK;
     if (by_engine)
-        status = world->engine.ops->sum_motions(world->engine.self, &own);
+        status = world->engine.ops->sum_motions(world->engine.self, talus_ranks_space(world), &own);
     else
         own = sum_motion(world);
     TALUS_TRY(talus_comm_agree(ranks->comm, status));
@@ -124,9 +147,10 @@ void talus_ranks_reach_tests(const TalusWorld *world, const TalusDetectOptions *
                              TalusReachTest test[TALUS_REACH_TESTS])
 {
     const TalusRanks *ranks = &world->ranks;
-    test[0] = (TalusReachTest){.options = options_with(world, options, ranks->drift_then)};
-    test[1] = (TalusReachTest){.options = options_with(world, options, ranks->drift),
-                               .shift = ranks->shift};
+    const TalusReachSpace space = talus_ranks_space(world);
+    test[0] = (TalusReachTest){options_with(world, options, ranks->drift_then), space,
+                               talus_vec3(0.0, 0.0, 0.0)};
+    test[1] = (TalusReachTest){options_with(world, options, ranks->drift), space, ranks->shift};
 }
 
 /* ---- how long a halo serves ---- */
@@ -143,7 +167,7 @@ static bool all_pass(const TalusWorld *world, const TalusReachTest *test,
         if (!lives)
             return false;
         const TalusReach now = talus_reach_of(world, i, &test->options, motions);
-        if (!talus_reach_covers(&world->def.period, then, &now, test->shift))
+        if (!talus_reach_covers(&test->space, then, &now, test->shift))
             return false;
     }
     return true;
@@ -172,6 +196,7 @@ void talus_ranks_note_halo(TalusWorld *world)
     TalusRanks *ranks = &world->ranks;
     ranks->reaches = world->bodies.counts.slots;
     ranks->drift_then = ranks->drift;
+    ranks->period_then = world->def.period;
     ranks->shift = talus_vec3(0.0, 0.0, 0.0);
     ranks->joints = world->joints.created; /* whose bodies are in all halos */
 }

@@ -13,10 +13,6 @@ TalusStatus talus_world_divide(TalusWorld *world, TalusComm *comm)
     TalusRanks *ranks = &world->ranks;
     if (talus_world_is_dealt(world))
         return talus_reject("world: it is divided among ranks already");
-    if (world->def.cell.on && talus_comm_size(comm) > 1)
-        return talus_fail(TALUS_ERR_UNSUPPORTED,
-                          "a periodic cell that deforms works on one rank, not on %d",
-                          talus_comm_size(comm));
     talus_sleep_name_islands(world);
     world->def.comm = comm;
     TALUS_TRY(talus_ranks_init(world));

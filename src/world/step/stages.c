@@ -37,7 +37,7 @@ TalusDetectOptions talus_detect_options(const TalusWorld *world, double h)
         attract ? fmax(world->def.envelope, world->def.cohesion_range) : world->def.envelope;
     /* Envelopes grow by friction times sliding speed, the speed at which ccp opens a sliding contact. A coefficient
      * above 1 counts as 1, so that envelopes stay small; contacts with such a coefficient may leave their envelope. */
-    TalusDetectOptions options = {h, envelope, world->reference_speed,
+    TalusDetectOptions options = {h, envelope, world->reference_speed + talus_cell_closing(world),
                                   fmin(world->materials.max_friction, 1.0)};
     return options;
 }
@@ -56,10 +56,10 @@ static void store_counts(TalusWorld *world, const TalusEngineCounts *counts)
  * part. */
 static TalusStatus upload_and_detect(TalusWorld *world, double h)
 {
-    TalusDetectOptions options = talus_detect_options(world, h);
     TalusEngineCounts counts;
     talus_drives_set_targets(world, h);
     talus_cell_begin_part(world);
+    TalusDetectOptions options = talus_detect_options(world, h);
     TALUS_TRY(talus_ranks_make_halo(world, &options));
     TALUS_TRY(talus_mirror_upload(world));
     TALUS_TRY(talus_mirror_upload_driven(world));
