@@ -5,7 +5,7 @@ import talus
 
 def slide(mu):
     """Returns how far the block slides, m."""
-    world = talus.World(step=0.002, threads=1, tolerance=1e-4)
+    world = talus.World(step=0.005, threads=1, tolerance=1e-3)
     world.set_pair(0, 0, friction=mu)
     world.add_bodies("plane", [0, 0, 0], fixed=True)
     world.add_bodies({"kind": "box", "half": (0.2, 0.2, 0.05)}, [0, 0, 0.05], velocity=[2, 0, 0], mass=1.0)

@@ -181,7 +181,8 @@ class _Surface:
         weight = np.where(weight > 0, weight, max(np.abs(target).max(), 1.0) * 1e-12)
         k = len(self.centre)
         grid = np.array(list(itertools.product(np.linspace(-1, 1, 41 if k == 1 else 11), repeat=k)))
-        x = min(self.centre + self.half * grid, key=lambda p: self._misfit(p, target, weight))
+        misfits = (((self._terms(grid) @ self.coefficients - target) / weight) ** 2).sum(axis=1)
+        x = self.centre + self.half * grid[misfits.argmin()]
         for _ in range(50):
             J = self.slopes(x) / weight[:, None]
             step = np.linalg.lstsq(J, (target - self.value(x)) / weight, rcond=1e-12)[0]

@@ -40,7 +40,8 @@ def test_public_names_have_docstrings():
 def test_the_page(source):
     """The examples of the page, as one session."""
     text = (source / "docs" / "how-to" / "python.md").read_text()
-    examples = "\n".join(re.sub("(?m)^    ", "", block) for block in re.findall(r"(?m)(?:^    .*\n|^\n)+", text) if ">>>" in block)
+    blocks = re.findall(r"(?m)(?:^    .*\n|^\n)+", text)
+    examples = "\n".join(re.sub("(?m)^    ", "", block) for block in blocks if ">>>" in block)
     assert examples.count(">>>") > 20
     test = doctest.DocTestParser().get_doctest(examples, {}, "python.md", None, 0)
     assert doctest.DocTestRunner(optionflags=FLAGS).run(test).failed == 0
