@@ -23,7 +23,8 @@ class Problem:
     """One contact problem: blocks of 1, 3 or 6 rows, a matrix N and a vector q, and the impulses gamma.
 
     Problems come from a file (Problem.read), a world (World.problem), matrices (Problem.of_matrix) or contacts
-    (Problem.of_contacts). `gamma` is the problem's own memory: write a starting point there.
+    (Problem.of_contacts). `gamma` is the problem's own memory: write a starting point there. `threads`, wherever a problem
+    is made: those of its products (0: one per processor); no result depends on them.
 
     >>> problem = Problem.of_matrix([[2.0, 0.0], [0.0, 4.0]], [-2.0, 1.0], rows=1)
     >>> solution = solve(problem, "apgd", tol=1e-12)
@@ -35,33 +36,39 @@ class Problem:
         raise TypeError("use Problem.read, Problem.of_matrix, Problem.of_contacts or World.problem")
 
     @classmethod
-    def _of(cls, pointer, title: str = "") -> Problem:
+    def _of(cls, pointer, pool, title: str = "") -> Problem:
         problem = cls.__new__(cls)
-        problem._handle = ffi.gc(pointer, lib.talus_problem_destroy)
+        problem._handle = ffi.gc(pointer, lambda own, pool=pool: lib.talus_problem_destroy(own))  # the pool goes after it
         problem._fclib, problem._loans = None, c.Loans()
         problem.title = title
         return problem
 
     @classmethod
-    def _copy_of(cls, pointer) -> Problem:
+    def _create(cls, definition, threads: int) -> Problem:
+        pool = _pool(threads)
+        return cls._of(c.create(lib.talus_problem_create, "TalusProblem", definition, pool), pool)
+
+    @classmethod
+    def _copy_of(cls, pointer, threads: int) -> Problem:
         """Copies a problem that somebody else owns, with its impulses."""
         definition = ffi.new("TalusProblemDef *")
         check(lib.talus_problem_export(pointer, definition))
-        problem = cls._of(c.create(lib.talus_problem_create, "TalusProblem", definition, ffi.NULL))
+        problem = cls._create(definition, threads)
         size = problem.size
         if size:
             ffi.memmove(lib.talus_problem_gamma(problem._handle), lib.talus_problem_gamma(pointer), 8 * size)
         return problem
 
     @classmethod
-    def read(cls, path: str | os.PathLike, friction: str | None = None) -> Problem:
+    def read(cls, path: str | os.PathLike, friction: str | None = None, threads: int = 1) -> Problem:
         """Reads a problem file of Talus or an FCLIB file. `friction`: a law and a section ("coulomb", "ccp polygon:8") in
         place of the file's; an FCLIB file, which has none, is otherwise under the convex relaxation."""
         c.listen()
         model = ffi.NULL if friction is None else ffi.new("TalusFrictionModel *", c.friction_model(friction))
         out, fclib = ffi.new("TalusProblem **"), ffi.new("TalusFclib **")
-        check(lib.talus_problem_open(os.fspath(path).encode(), model, ffi.NULL, out, fclib))
-        problem = cls._of(out[0], Path(path).name)
+        pool = _pool(threads)
+        check(lib.talus_problem_open(os.fspath(path).encode(), model, pool, out, fclib))
+        problem = cls._of(out[0], pool, Path(path).name)
         if fclib[0] != ffi.NULL:
             problem._fclib = ffi.gc(fclib[0], lib.talus_fclib_destroy)
         return problem
@@ -74,6 +81,7 @@ class Problem:
         mu: Any = None,
         rows: int = 3,
         friction: str = "coulomb",
+        threads: int = 1,
     ) -> Problem:
         """Makes a problem from a matrix N, dense or of scipy.sparse, and a vector q, in blocks of `rows` rows (1: normal;
         3: normal and two tangents). `mu`: friction coefficient of each block, or one for all; `friction`: law and section.
@@ -108,7 +116,7 @@ class Problem:
         if rows == 3:
             models = arena.keep(ffi.new("TalusFrictionModel[]", [c.friction_model(friction)] * blocks))
             definition.model = models
-        return cls._of(c.create(lib.talus_problem_create, "TalusProblem", definition, ffi.NULL))
+        return cls._create(definition, threads)
 
     @classmethod
     def of_contacts(
@@ -119,6 +127,7 @@ class Problem:
         contacts: Sequence[dict[str, Any]],
         radius: Any = None,
         friction: str = "coulomb",
+        threads: int = 1,
     ) -> Problem:
         """Makes a matrix-free problem from bodies and contacts.
 
@@ -145,11 +154,11 @@ class Problem:
         }
         c.fill(definition, fields, arena)
         definition.contacts = array
-        return cls._of(c.create(lib.talus_problem_create, "TalusProblem", definition, ffi.NULL))
+        return cls._create(definition, threads)
 
-    def copy(self) -> Problem:
+    def copy(self, threads: int = 1) -> Problem:
         """Returns a copy, with the impulses."""
-        return Problem._copy_of(self._handle)
+        return Problem._copy_of(self._handle, threads)
 
     # ---- sizes and data ----
 
@@ -249,6 +258,27 @@ class Problem:
     def matrix(self) -> np.ndarray:
         """Returns N as a dense array, column by column: for small problems."""
         return np.column_stack([self.apply(column) for column in np.eye(self.size)]) if self.size else np.empty((0, 0))
+
+    def to_scipy(self):
+        """Returns N + E as a sparse matrix of scipy, and q: for any problem that FCLIB's local form holds.
+
+        >>> problem = Problem.of_matrix([[2.0, 0.0], [0.0, 4.0]], [-2.0, 1.0], rows=1)
+        >>> N, q = problem.to_scipy()
+        >>> N.toarray().tolist(), q.tolist()
+        ([[2.0, 0.0], [0.0, 4.0]], [-2.0, 1.0])
+        """
+        from scipy.sparse import csr_matrix
+
+        definition = ffi.new("TalusProblemDef *")
+        check(lib.talus_problem_export(self._handle, definition))
+        if definition.values != ffi.NULL:
+            return csr_matrix(_stored(definition.row_start, definition.column, definition.values, self.size)), self.q
+        out = ffi.new("TalusFclib **")
+        check(lib.talus_fclib_from_problem_as(self._handle, lib.TALUS_FCLIB_LOCAL, ffi.NULL, out))
+        fclib = ffi.gc(out[0], lib.talus_fclib_destroy)
+        W = fclib.W
+        matrix = csr_matrix(_stored(W.start, W.column, W.value, W.rows), shape=(W.rows, W.columns))
+        return matrix, c.copy_array(fclib.q, W.rows, "double")
 
     def project(self, gamma: Any) -> np.ndarray:
         """Returns the nearest point of K, block by block: the cone of its friction model (under the law fixed, with bounds
@@ -478,6 +508,23 @@ def parameters(solver: str) -> list[str]:
     add = ffi.callback("void(void *, const char *)", lambda user, line: lines.append(c.text(line).strip()))
     lib.talus_solver_describe(index, add, ffi.NULL)
     return lines
+
+
+def _stored(start, column, value, rows: int):
+    """Returns copies of the arrays of compressed rows, as scipy.sparse takes them."""
+    count = start[rows]
+    return (
+        c.copy_array(value, count, "double"),
+        c.copy_array(column, count, "int32_t"),
+        c.copy_array(start, rows + 1, "int32_t"),
+    )
+
+
+def _pool(threads: int):
+    """Returns a pool of threads; NULL for one."""
+    if threads == 1:
+        return ffi.NULL
+    return ffi.gc(c.create(lib.talus_pool_create, "TalusPool", threads), lib.talus_pool_destroy)
 
 
 def _check_symmetry(N: Any) -> None:

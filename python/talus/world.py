@@ -70,7 +70,7 @@ class _View:
         if name not in _VIEW_FIELDS:
             raise AttributeError(f"a view has {', '.join(_VIEW_FIELDS)}{c.nearest(name, _VIEW_FIELDS)}")
         rows = ffi.new("TalusBodyRows *")
-        check(lib.talus_world_view_bodies(self._world._handle, rows))
+        check(lib.talus_world_view_bodies(self._world._reading(), rows))
         loan = self._world._loans.new(self._world)
         return c.view_array(getattr(rows, name), rows.count, _VIEW_TYPES[name], loan)
 
@@ -108,7 +108,8 @@ class World:
     def _adopt(self, pointer) -> None:
         self._handle = ffi.gc(pointer, lib.talus_world_destroy)
         self._loans = c.Loans()
-        self.until = 0.0
+        self._busy = False
+        self.until: float | None = None
         self.names: dict[str, np.ndarray] = {}
         lib.talus_world_set_log(pointer, c.log_function, ffi.NULL)
 
@@ -121,6 +122,12 @@ class World:
     def _changing(self):
         """Returns the handle for a call that may move the arrays; refuses while an array of a view is in use."""
         self._loans.refuse("view()")
+        return self._reading()
+
+    def _reading(self):
+        """Returns the handle for a call; refuses while another thread steps the world."""
+        if self._busy:
+            raise RuntimeError("a step of this world is going on, in another thread or around this callback")
         return self._handle
 
     # ---- what the world consists of ----
@@ -286,17 +293,24 @@ class World:
         """Makes `count` steps and returns what the last one did: fields of TalusStepInfo. Other threads of Python run
         meanwhile."""
         info = None
-        handle, make = self._changing(), lib.talus_world_step
         for _ in range(count):
-            info = ffi.new("TalusStepInfo *")
-            check(make(handle, info))
-        return Record(info) if info is not None else None
+            info = self._advance(lib.talus_world_step)
+        return None if info is None else Record(info)
+
+    def _advance(self, make, *arguments):
+        """Makes a step by a function of the library and returns its TalusStepInfo."""
+        handle, info = self._changing(), ffi.new("TalusStepInfo *")
+        self._busy = True
+        try:
+            status = make(handle, *arguments, info)
+        finally:
+            self._busy = False
+        check(status)
+        return info
 
     def step_to(self, time: float) -> Record:
         """Makes one step towards a time, shortened where whole steps would pass it."""
-        info = ffi.new("TalusStepInfo *")
-        check(lib.talus_world_step_to(self._changing(), time, info))
-        return Record(info)
+        return Record(self._advance(lib.talus_world_step_to, time))
 
     def run(self, until: float | None = None, on_step: StepCallback | None = None) -> Record | None:
         """Makes steps until a time, s, and returns what the last one did. `until` None: the end of the scene.
@@ -311,6 +325,8 @@ class World:
         [-0.1, -0.3, -0.6, -1.0, -1.5]
         """
         until = self.until if until is None else until
+        if until is None:
+            raise ValueError("until: this world is of no scene and has no end; give a time")
         info = None
         while lib.talus_world_next_length(self._handle, until) > 0:
             info = self.step_to(until)
@@ -318,11 +334,11 @@ class World:
                 break
         return info
 
-    def problem(self) -> Problem:
+    def problem(self, threads: int = 1) -> Problem:
         """Returns a copy of the contact problem of the next step: bodies, contacts and the impulses at the start."""
         out = ffi.new("TalusProblem **")
         check(lib.talus_world_build(self._changing(), out))
-        return Problem._copy_of(out[0])
+        return Problem._copy_of(out[0], threads)
 
     def set_accuracy(self, tolerance: float, max_iterations: int) -> None:
         """Sets tolerance and budget from the next step on."""
@@ -349,7 +365,7 @@ class World:
             kind = _BODY_FIELDS[name]
             arrays[name] = np.empty(len(self), dtype=c.dtype_of(kind))
             setattr(state, name, c.pointer(arrays[name], f"{kind} *"))
-        check(lib.talus_world_get_state(self._handle, state) or 0)
+        check(lib.talus_world_get_state(self._reading(), state) or 0)
         return Bodies(arrays)
 
     def view(self) -> _View:
@@ -408,7 +424,7 @@ class World:
         True
         """
         least = -float("inf") if least is None else least
-        count = lib.talus_world_get_strong_contacts(self._handle, least, ffi.NULL, 0)
+        count = lib.talus_world_get_strong_contacts(self._reading(), least, ffi.NULL, 0)
         out = np.empty(count, dtype=c.dtype_of("TalusContactState"))
         lib.talus_world_get_strong_contacts(self._handle, least, c.pointer(out, "TalusContactState *"), count)
         return out

@@ -147,6 +147,20 @@ def test_fclib(settled):
     assert Problem.read("solved.hdf5").blocks == settled.blocks
 
 
+def test_to_scipy(settled):
+    x = np.random.default_rng(1).normal(size=settled.size)
+    N, q = settled.to_scipy()
+    np.testing.assert_allclose(N @ x + q, settled.gradient(x), rtol=1e-9, atol=1e-9)
+    again = Problem.of_matrix(N, q, settled.mu, friction="coulomb")
+    np.testing.assert_allclose(again.gradient(x), settled.gradient(x), rtol=1e-9, atol=1e-9)
+
+
+def test_threads_do_not_change_bits(settled):
+    two = settled.copy(threads=2)
+    one, other = (solve(problem, "apgd", tol=1e-8, start="zero").gamma for problem in (settled, two))
+    np.testing.assert_array_equal(one, other)
+
+
 def test_wrong_data():
     with pytest.raises(ValueError, match="N: expected shape"):
         Problem.of_matrix(np.eye(2), [0, 0, 0], mu=0.3)

@@ -87,24 +87,30 @@ def test_a_view_keeps_its_world():
 
 
 def test_other_threads_run_during_a_step():
-    world = heap()
-    world.run(0.2)
-    seen = []
+    at = 0.2 * np.stack(np.meshgrid(*[np.arange(18.0)] * 3), axis=-1).reshape(-1, 3)
+    world = talus.World(threads=1, tolerance=1e-6)
+    world.add_bodies("plane", [0, 0, -0.1], fixed=True)
+    world.add_bodies("sphere", at, radius=0.1)
+    ticks, refused, done = [], [], threading.Event()
 
-    def count():
+    def watch():
         while not done.is_set():
-            seen.append(world.steps)
-            time.sleep(1e-4)
+            ticks.append(time.perf_counter())
+            try:
+                world._reading()
+            except RuntimeError as error:
+                refused.append(str(error))
+            time.sleep(1e-3)
 
-    done = threading.Event()
-    worlds = [heap() for _ in range(2)]
-    watcher = threading.Thread(target=count)
+    watcher = threading.Thread(target=watch)
     watcher.start()
-    movers = [threading.Thread(target=w.run, args=(0.5,)) for w in worlds]
-    [m.start() for m in movers], [m.join() for m in movers]
+    begin = time.perf_counter()
+    world.step()
+    end = time.perf_counter()
     done.set()
     watcher.join()
-    assert len(seen) > 3 and worlds[0].hash == worlds[1].hash
+    assert end - begin > 0.03 and sum(begin < t < end for t in ticks) > 5
+    assert "is going on" in refused[-1]  # the world is not to be used meanwhile
 
 
 def test_callbacks():
