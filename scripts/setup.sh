@@ -5,8 +5,8 @@
 #           OpenBLAS (factorisations of the direct methods)
 #   test    also what the test suite and CI use: clang, clang-format, a C++ compiler; and, where they can be had,
 #           PETSc (solvers tao-*; 300 MB with what it needs), Open MPI (ranks as processes), libccd and qhull (which
-#           distances and hulls are compared with) and Chromium, which opens the pages. Most checks of the pages also need Node 20 and
-#           npm: not installed
+#           distances and hulls are compared with), Python's cffi, numpy, pytest, setuptools, wheel and venv (the Python package)
+#           and Chromium, which opens the pages. Most checks of the pages also need Node 20 and npm: not installed
 #   bench   run, and what bench/ compares with: PETSc, ODE, Bullet, LAMMPS and, where they can be had, Siconos
 # Debian's apt-get, as root. Without root it prints the line to run. Repeatable: when nothing is
 # missing it installs nothing and needs neither root nor network. Where an optional package cannot be
@@ -57,7 +57,13 @@ need_test() {
     have g++ || need g++
     has_header ccd/ccd.h || want libccd-dev
     has_header libqhull_r/libqhull_r.h || want libqhull-dev
+    want_python
     have chromium || have google-chrome || want chromium
+}
+want_python() {
+    for package in cffi numpy pytest setuptools wheel venv; do
+        installed "python3-$package" || want "python3-$package"
+    done
 }
 need_bench() {
     need_run

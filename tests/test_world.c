@@ -1,6 +1,8 @@
 /* The world as an object: arguments, ids, state, materials, ledger, probes, arrivals. */
 #include "test_world_scene.h"
 
+#include <string.h>
+
 TEST(a_zeroed_def_is_caught)
 {
     TalusWorldDef def = {0};
@@ -463,6 +465,36 @@ TEST(delayed_batches_come_and_sinks_take)
     talus_world_destroy(world);
 }
 
+/* The rows of a view are the world's own arrays: the same memory as long as nothing changes, with the states that
+ * talus_world_get_state copies; a removed body leaves a row without a shape. */
+TEST(a_view_lends_the_arrays_of_bodies)
+{
+    TalusWorld *world;
+    TalusWorldDef def = talus_world_def_default();
+    CHECK_OK(talus_world_create(&def, &world));
+    TalusShapeDef sphere = {.kind = TALUS_SHAPE_SPHERE, .radius = 0.1};
+    const TalusVec3 at[] = {{0, 0, 1}, {1, 0, 2}, {2, 0, 3}};
+    TalusBodyBatch batch = talus_body_batch_default();
+    TalusBodyId id[3];
+    CHECK_OK(talus_world_add_shape(world, &sphere, &batch.shape));
+    batch.count = 3, batch.position = at;
+    CHECK_OK(talus_world_add_bodies(world, &batch, id));
+    CHECK_OK(talus_world_step(world, NULL));
+    TalusBodyRows rows, again;
+    CHECK_OK(talus_world_view_bodies(world, &rows));
+    CHECK_OK(talus_world_view_bodies(world, &again));
+    CHECK(rows.count == 3 && again.position == rows.position);
+    TalusVec3 x[3], v[3];
+    TalusBodyState state = {.position = x, .velocity = v};
+    talus_world_get_state(world, &state);
+    CHECK(memcmp(x, rows.position, sizeof x) == 0 && memcmp(v, rows.velocity, sizeof v) == 0);
+    CHECK(x[0].z < 1.0 && rows.radius[2] == 0.1 && rows.id[1] == id[1].number);
+    CHECK_OK(talus_world_remove_body(world, id[1]));
+    CHECK_OK(talus_world_view_bodies(world, &rows));
+    CHECK(rows.count == 3 && rows.shape[0] >= 0 && rows.shape[1] < 0 && rows.shape[2] >= 0);
+    talus_world_destroy(world);
+}
+
 int main(void)
 {
     RUN(a_zeroed_def_is_caught);
@@ -480,5 +512,6 @@ int main(void)
     RUN(emitters_fill_free_spots_only);
     RUN(an_emitter_keeps_to_its_rate_and_count);
     RUN(delayed_batches_come_and_sinks_take);
+    RUN(a_view_lends_the_arrays_of_bodies);
     return talus_test_result();
 }

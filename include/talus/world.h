@@ -523,6 +523,20 @@ typedef struct TalusBodyState {
 /* Fills the arrays of `state` that are not NULL; each must hold talus_world_body_count elements. If a device or another
  * rank fails, nothing is written. */
 TALUS_API TalusStatus talus_world_get_state(const TalusWorld *world, TalusBodyState *state);
+/* The world's own arrays of bodies, to read without a copy. Rows with shape >= 0 are living bodies, in the order of
+ * talus_world_get_state; other rows have none. */
+typedef struct TalusBodyRows {
+    int count; /* length of the arrays */
+    const uint64_t *id;
+    const TalusVec3 *position, *velocity, *spin;
+    const TalusQuat *orientation;
+    const double *radius, *mass; /* as in TalusBodyState */
+    const int32_t *shape, *material, *tag;
+} TalusBodyRows;
+
+/* Lends the arrays, valid until the next call that may change the world, such as a step. Downloads them from a device.
+ * Fails in a world on several ranks, each of which has a part of the bodies. */
+TALUS_API TalusStatus talus_world_view_bodies(const TalusWorld *world, TalusBodyRows *rows);
 /* Sets velocity, m/s, and spin, rad/s, of a free or sleeping body in the world frame; wakes its island. */
 TALUS_API TalusStatus talus_world_set_velocity(TalusWorld *world, TalusBodyId id,
                                                TalusVec3 velocity, TalusVec3 spin);

@@ -54,6 +54,29 @@ TalusStatus talus_world_get_state(const TalusWorld *world, TalusBodyState *state
     return status;
 }
 
+TalusStatus talus_world_view_bodies(const TalusWorld *world, TalusBodyRows *rows)
+{
+    *rows = (TalusBodyRows){0};
+    if (talus_world_is_dealt(world))
+        return talus_fail(TALUS_ERR_UNSUPPORTED,
+                          "world: a view of bodies needs all of them on one rank; take copies by "
+                          "talus_world_get_state");
+    TALUS_TRY(talus_world_download_bodies(world));
+    const TalusBodies *b = &world->bodies;
+    *rows = (TalusBodyRows){.count = b->counts.slots,
+                            .id = b->id,
+                            .position = b->position,
+                            .velocity = b->velocity,
+                            .spin = b->spin,
+                            .orientation = b->orientation,
+                            .radius = b->radius,
+                            .mass = b->mass,
+                            .shape = b->shape,
+                            .material = b->material,
+                            .tag = b->tag};
+    return TALUS_OK;
+}
+
 /* ---- contacts ---- */
 
 /* Sets the branch vectors from the second bodies of contacts that all ranks have: each rank knows those of its own bodies. */
