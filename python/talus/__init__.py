@@ -29,7 +29,7 @@ from .run import Run, read_table
 from .scene import Scene, shipped
 from .snapshot import Snapshot, field, quantities
 from .study import Calibration, calibrate, mean_error, sweep
-from .world import Bodies, World
+from .world import Bodies, Watch, World
 
 __version__ = _text(_lib.talus_version())
 
@@ -51,6 +51,7 @@ __all__ = [
     "TalusError",
     "ToleranceError",
     "UnsupportedError",
+    "Watch",
     "World",
     "calibrate",
     "field",

@@ -302,6 +302,8 @@ def dtype_of(kind) -> np.dtype:
     """Returns the numpy type of a struct or number of C: three coordinates become one field of three."""
     if isinstance(kind, str):
         kind = ffi.typeof(kind)
+    if kind.kind == "enum":
+        return np.dtype(f"u{ffi.sizeof(kind)}")
     if kind.kind == "primitive":
         if kind.cname in _NUMBERS:
             return np.dtype(_NUMBERS[kind.cname])

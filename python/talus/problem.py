@@ -7,8 +7,9 @@ import os
 import shutil
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import numpy as np
 
@@ -58,6 +59,18 @@ class Problem:
         if size:
             ffi.memmove(lib.talus_problem_gamma(problem._handle), lib.talus_problem_gamma(pointer), 8 * size)
         return problem
+
+    @classmethod
+    @contextmanager
+    def _lent(cls, pointer) -> Iterator[Problem]:
+        """Lends a problem that somebody else owns: afterwards no array of it may be in use."""
+        problem = cls.__new__(cls)
+        problem._handle, problem._fclib, problem._loans, problem.title = pointer, None, c.Loans(), ""
+        try:
+            yield problem
+            problem._loans.refuse("the impulses of a lent problem")
+        finally:
+            problem._handle = None
 
     @classmethod
     def read(cls, path: str | os.PathLike, friction: str | None = None, threads: int = 1) -> Problem:

@@ -31,6 +31,7 @@ _VIEW_FIELDS = ("id", "position", "velocity", "spin", "orientation", "radius", "
 _VIEW_TYPES = {**_BODY_FIELDS, "id": "uint64_t"}
 
 StepCallback = Callable[["World", Record], Any]
+SolveFunction = Callable[[Problem, Record], Any]
 
 
 class Bodies:
@@ -109,6 +110,8 @@ class World:
         self._handle = ffi.gc(pointer, lib.talus_world_destroy)
         self._loans = c.Loans()
         self._busy = False
+        self._outside: _Outside | None = None
+        self._built = -1  # number of steps when the last problem was built
         self.until: float | None = None
         self.names: dict[str, np.ndarray] = {}
         lib.talus_world_set_log(pointer, c.log_function, ffi.NULL)
@@ -146,9 +149,34 @@ class World:
 
     def material(self, index: int) -> Record:
         """Returns a material."""
-        if not 0 <= index < lib.talus_world_material_count(self._handle):
-            raise IndexError(f"there are {lib.talus_world_material_count(self._handle)} materials")
-        return Record(ffi.new("TalusMaterialDef *", lib.talus_world_material(self._handle, index)), self)
+        definition = lib.talus_world_material(self._handle, self._material_index(index))
+        return Record(ffi.new("TalusMaterialDef *", definition), self)
+
+    def _material_index(self, index: int) -> int:
+        count = lib.talus_world_material_count(self._handle)
+        if not 0 <= index < count:
+            raise IndexError(f"there are {count} materials")
+        return index
+
+    def set_material(self, index: int, **properties: Any) -> None:
+        """Changes properties of a material, from the next step on."""
+        definition = ffi.new("TalusMaterialDef *", lib.talus_world_material(self._handle, self._material_index(index)))
+        c.fill(definition, properties, c.Arena())
+        check(lib.talus_world_set_material(self._handle, index, definition))
+
+    def find_material(self, name: str) -> int:
+        """Returns the index of the first material of a name."""
+        index = ffi.new("int *")
+        check(lib.talus_world_find_material(self._handle, name.encode(), index))
+        return index[0]
+
+    def set_gravity(self, gravity: Sequence[float]) -> None:
+        """Sets gravity, m/s2, from the next step on."""
+        check(lib.talus_world_set_gravity(self._handle, c.vec3(gravity)))
+
+    def set_step(self, step: float) -> None:
+        """Sets the length of steps, s."""
+        check(lib.talus_world_set_step(self._handle, step))
 
     def set_pair(self, material_a: int, material_b: int, **properties: Any) -> None:
         """Sets properties of a pair of materials: friction, restitution, spinning, rolling, cohesion, model."""
@@ -212,6 +240,58 @@ class World:
         """Sets velocity, m/s, and spin, rad/s, of a free or sleeping body."""
         check(lib.talus_world_set_velocity(self._handle, (int(body),), c.vec3(velocity), c.vec3(spin)))
 
+    def body(self, body: int) -> Record:
+        """Returns one body: fields of TalusBody.
+
+        >>> world = World()
+        >>> [ball] = world.add_bodies("sphere", [1, 2, 3], radius=0.1, tag=7)
+        >>> world.body(ball).position, world.body(ball).motion, world.body(ball).tag
+        ((1.0, 2.0, 3.0), 'free', 7)
+        """
+        out = ffi.new("TalusBody *")
+        check(lib.talus_world_get_body(self._handle, (int(body),), out))
+        return Record(out)
+
+    def __contains__(self, body: int) -> bool:
+        return lib.talus_world_has_body(self._handle, (int(body),))
+
+    def set_pose(self, body: int, position: Sequence[float], orientation: Sequence[float] = (1, 0, 0, 0)) -> None:
+        """Moves a body, fixed ones too, to a position, m, and an orientation, w, x, y, z; velocities stay."""
+        quaternion = ffi.new("TalusQuat *", tuple(map(float, orientation)))[0]
+        check(lib.talus_world_set_pose(self._handle, (int(body),), c.vec3(position), quaternion))
+
+    def set_state(self, ids: Any = None, **arrays: Any) -> None:
+        """Sets `position`, `velocity`, `spin` or `orientation` of many bodies, all or none: of those in `ids`, or of all in
+        the order of bodies(). Driven bodies are refused; fixed ones keep velocity 0.
+
+        >>> world = World()
+        >>> ids = world.add_bodies("sphere", [[0, 0, 0], [1, 0, 0]], radius=0.1)
+        >>> world.set_state(ids, velocity=[[0, 0, 1], [0, 0, 2]])
+        >>> world.velocity[:, 2].tolist()
+        [1.0, 2.0]
+        """
+        widths = {"position": 3, "velocity": 3, "spin": 3, "orientation": 4}
+        count = len(self) if ids is None else len(ids)
+        fields: dict[str, Any] = {} if ids is None else {"id": np.asarray(ids, dtype=np.uint64)}
+        for name, values in arrays.items():
+            if name not in widths:
+                raise TypeError(f"there is no {name!r} among {', '.join(widths)}{c.nearest(name, widths)}")
+            fields[name] = _spread(name, values, (count, widths[name]))
+        arena = c.Arena()
+        check(lib.talus_world_set_state(self._changing(), c.fill(ffi.new("TalusBodyState *"), fields, arena), count))
+
+    def add_impulse(self, body: int, impulse: Sequence[float], point: Sequence[float]) -> None:
+        """Changes the velocities of a free or sleeping body at once by an impulse, N s, at a point, m."""
+        check(lib.talus_world_add_impulse(self._handle, (int(body),), c.vec3(impulse), c.vec3(point)))
+
+    def fix(self, body: int) -> None:
+        """Makes a body fixed where it is."""
+        check(lib.talus_world_fix_body(self._handle, (int(body),)))
+
+    def release(self, body: int, mass: float = 0.0) -> None:
+        """Makes a fixed or driven body free; `mass`, kg, or 0: by the density of its material."""
+        check(lib.talus_world_release_body(self._handle, (int(body),), mass))
+
     def set_force(self, body: int, force: Sequence[float], torque: Sequence[float] = (0, 0, 0)) -> None:
         """Sets the force, N, and the torque, N m, on a free or sleeping body, until they are set again."""
         check(lib.talus_world_set_force(self._handle, (int(body),), c.vec3(force), c.vec3(torque)))
@@ -239,6 +319,12 @@ class World:
         check(lib.talus_world_add_joint(self._handle, definition, joint))
         return joint.number
 
+    def find_joint(self, name: str) -> int:
+        """Returns the number of the first joint of a name."""
+        joint = ffi.new("TalusJointId *")
+        check(lib.talus_world_find_joint(self._handle, name.encode(), joint))
+        return joint.number
+
     def joint(self, number: int) -> Record:
         """Returns the state of a joint after the last step."""
         state = ffi.new("TalusJointState *")
@@ -249,7 +335,7 @@ class World:
         """Replaces the motor of a joint: keywords are fields of TalusMotorDef."""
         motor = ffi.new("TalusMotorDef *", {"max_effort": float("inf")})
         c.fill(motor, {"kind": kind, **properties}, c.Arena())
-        check(lib.talus_world_set_motor(self._handle, (number_of(joint),), motor))
+        check(lib.talus_world_set_motor(self._handle, (joint,), motor))
 
     def add_emitter(self, **properties: Any) -> None:
         """Adds a source of spheres: keywords are fields of TalusEmitterDef; `sizes` a dictionary for TalusSizeDef."""
@@ -305,6 +391,8 @@ class World:
             status = make(handle, *arguments, info)
         finally:
             self._busy = False
+        if status and self._outside is not None:
+            self._outside.reraise()
         check(status)
         return info
 
@@ -334,10 +422,54 @@ class World:
                 break
         return info
 
+    # ---- solvers ----
+
+    def set_solver(self, solver: str | SolveFunction | None) -> None:
+        """Sets what solves the problems of steps: a solver of the library, NAME or NAME:key=value,..., or a function.
+
+        `function(problem, options)` is called for each contact problem of a step, with the impulses to start from in
+        problem.gamma. It leaves the result there and returns None, or returns the impulses, or a dictionary that may have
+        `gamma`, `iterations`, `products`, `updates` and `factorisations`. `options` has tolerance, norm and max_iterations.
+        The problem is lent for the time of the call. An exception makes the step fail, with the world as before. None: the
+        world's own solver again.
+
+        >>> from talus import solve
+        >>> world = World(threads=1)
+        >>> floor = world.add_bodies("plane", [0, 0, 0], fixed=True)
+        >>> ball = world.add_bodies("sphere", [0, 0, 0.1], radius=0.1, mass=1.0)
+        >>> def jacobi(problem, options):
+        ...     for k in range(options.max_iterations):
+        ...         d = np.repeat(problem.scale, problem.rows)
+        ...         problem.gamma[:] = problem.project(problem.gamma - 0.5 * problem.gradient() / d)
+        ...         if problem.residual().rms < options.tolerance:
+        ...             break
+        ...     return {"iterations": k + 1}
+        >>> world.set_solver(jacobi)
+        >>> info = world.step(10)
+        >>> info.solve.solver, info.solve.outcome, bool(abs(world.position[1, 2] - 0.1) < 1e-4)
+        ('outside', 'converged', True)
+        """
+        if isinstance(solver, str):
+            check(lib.talus_world_set_solver(self._handle, solver.encode()))
+            solver = None
+        outside = None if solver is None else _Outside(solver)
+        function = ffi.NULL if outside is None else outside.callback
+        check(lib.talus_world_set_outside_solver(self._handle, function, ffi.NULL))
+        self._outside = outside
+
+    def step_with(self, gamma: Any) -> Record:
+        """Makes the step whose problem problem() gave, with these impulses as the result of its first solve. The world must
+        not have changed since."""
+        if self._built != self.steps:
+            raise RuntimeError("step_with: the world has made steps since its problem was built: call problem() before")
+        gamma = np.ascontiguousarray(gamma, dtype=float)
+        return Record(self._advance(lib.talus_world_step_with, c.pointer(gamma, "double *"), gamma.size))
+
     def problem(self, threads: int = 1) -> Problem:
         """Returns a copy of the contact problem of the next step: bodies, contacts and the impulses at the start."""
         out = ffi.new("TalusProblem **")
         check(lib.talus_world_build(self._changing(), out))
+        self._built = self.steps
         return Problem._copy_of(out[0], threads)
 
     def set_accuracy(self, tolerance: float, max_iterations: int) -> None:
@@ -365,7 +497,7 @@ class World:
             kind = _BODY_FIELDS[name]
             arrays[name] = np.empty(len(self), dtype=c.dtype_of(kind))
             setattr(state, name, c.pointer(arrays[name], f"{kind} *"))
-        check(lib.talus_world_get_state(self._reading(), state) or 0)
+        check(lib.talus_world_get_state(self._reading(), state))
         return Bodies(arrays)
 
     def view(self) -> _View:
@@ -437,6 +569,48 @@ class World:
         arrays = c.pointer(force, "double *"), c.pointer(touching, "int *")
         check(lib.talus_world_get_forces(self._handle, *arrays, summary))
         return force, touching
+
+    def watch(self) -> Watch:
+        """Returns a watch, which tells contacts that begin, persist and end."""
+        return Watch(self)
+
+    # ---- rays ----
+
+    def cast(
+        self, start: Any, direction: Any, length: Any = np.inf, radius: Any = 0.0, **which: Any
+    ) -> np.ndarray:
+        """Returns the first body that each ray, or moving sphere of a radius, meets: a structured array with `body` (0:
+        none), `distance`, `point` and `normal`. Points and directions are one, or arrays of shape (n, 3). Keywords say which
+        bodies count: fields of TalusQueryFilter, such as ignore=5 or fixed=False.
+
+        >>> world = World()
+        >>> [ball] = world.add_bodies("sphere", [0, 0, 5], radius=1.0)
+        >>> hit = world.cast([[0, 0, 0], [3, 0, 0]], (0, 0, 1))
+        >>> hit["body"].tolist(), hit["distance"].round(5).tolist()
+        ([1, 0], [4.0, 0.0])
+        """
+        start, direction = np.broadcast_arrays(np.atleast_2d(np.asarray(start, float)), np.asarray(direction, float))
+        rays = np.zeros(len(start), dtype=c.dtype_of("TalusRay"))
+        rays["from"], rays["direction"], rays["length"], rays["radius"] = start, direction, length, radius
+        hits = np.zeros(len(rays), dtype=c.dtype_of("TalusHit"))
+        arrays = c.pointer(rays, "TalusRay *"), len(rays), c.pointer(hits, "TalusHit *")
+        check(lib.talus_world_cast(self._reading(), _filter(which), *arrays))
+        return hits
+
+    def overlapping(self, centre: Sequence[float], radius: float = 0.0, **which: Any) -> np.ndarray:
+        """Returns the ids of the bodies that a sphere touches or overlaps; of radius 0, that contain the point. Keywords as
+        of cast().
+
+        >>> world = World()
+        >>> balls = world.add_bodies("sphere", [[0, 0, 0], [3, 0, 0]], radius=1.0)
+        >>> world.overlapping((1.4, 0, 0), 0.5).tolist()
+        [1]
+        """
+        count, definition = ffi.new("int64_t *"), _filter(which)
+        ids = np.empty(len(self), dtype=np.uint64)
+        data = c.pointer(ids, "TalusBodyId *")
+        check(lib.talus_world_overlap(self._reading(), definition, c.vec3(centre), radius, data, len(ids), count))
+        return ids[: count[0]].copy()
 
     def snapshot(self) -> Snapshot:
         """Returns the present state, with contacts, to be measured: see talus.Snapshot."""
@@ -514,9 +688,75 @@ class World:
         return f"World({len(self)} bodies, t = {self.time:g} s, {self.steps} steps)"
 
 
-def number_of(joint: Any) -> int:
-    """Returns the number of a joint, given as such or as the record of its state."""
-    return int(joint.id if isinstance(joint, Record) else joint)
+class Watch:
+    """Tells which contacts have begun, persisted or ended since it was last asked.
+
+    >>> world = World(threads=1)
+    >>> floor = world.add_bodies("plane", [0, 0, 0], fixed=True)
+    >>> ball = world.add_bodies("sphere", [0, 0, 0.2], radius=0.1)
+    >>> watch, seen = world.watch(), []
+    >>> info = world.run(0.5, on_step=lambda world, info: seen.extend(watch.events()["change"].tolist()))
+    >>> seen[0] == Watch.BEGINS, Watch.PERSISTS in seen
+    (True, True)
+    """
+
+    BEGINS, PERSISTS, ENDS = 0, 1, 2
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._handle = ffi.gc(c.create(lib.talus_watch_create, "TalusWatch"), lib.talus_watch_destroy)
+
+    def events(self) -> np.ndarray:
+        """Returns the changes since the last call: a structured array with `change` (BEGINS, PERSISTS or ENDS), `feature`
+        and `state`, the contact."""
+        event, count = ffi.new("TalusContactEvent **"), ffi.new("int64_t *")
+        check(lib.talus_watch_update(self._handle, self._world._reading(), event, count))
+        if not count[0]:
+            return np.empty(0, dtype=c.dtype_of("TalusContactEvent"))
+        return c.copy_array(event[0], count[0], "TalusContactEvent")
+
+
+def _filter(which: Mapping[str, Any]):
+    """Returns a TalusQueryFilter."""
+    return c.fill(ffi.new("TalusQueryFilter *", lib.talus_query_filter_default()), which, c.Arena())
+
+
+class _Outside:
+    """A solver written in Python, as the library calls it."""
+
+    def __init__(self, function: SolveFunction) -> None:
+        self.function = function
+        self.error: BaseException | None = None
+        self.callback = ffi.callback("TalusSolveFn", self._solve, error=lib.TALUS_ERR_CANCELLED)
+
+    def _solve(self, user, pointer, options, info) -> int:
+        try:
+            with Problem._lent(pointer) as problem:
+                _take_result(problem, self.function(problem, Record(options)), info)
+            return lib.TALUS_OK
+        except BaseException as error:  # must not pass through C
+            self.error = error
+            return lib.TALUS_ERR_CANCELLED
+
+    def reraise(self) -> None:
+        error, self.error = self.error, None
+        if error is not None:
+            raise error
+
+
+_REPORTED = ("iterations", "products", "updates", "factorisations")
+
+
+def _take_result(problem: Problem, result: Any, info) -> None:
+    """Stores what a solver of Python returned: nothing, impulses, or a dictionary."""
+    report = dict(result) if isinstance(result, Mapping) else {"gamma": result}
+    gamma = report.pop("gamma", None)
+    if gamma is not None:
+        problem.gamma = problem._impulses(gamma)
+    for name, value in report.items():
+        if name not in _REPORTED:
+            raise TypeError(f"a solver reports gamma, {', '.join(_REPORTED)}, not {name!r}{c.nearest(name, _REPORTED)}")
+        setattr(info, name, int(value))
 
 
 def _spread(name: str, value: Any, shape: tuple) -> np.ndarray:
