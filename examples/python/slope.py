@@ -27,4 +27,5 @@ def critical(mu):
 
 if __name__ == "__main__":
     for row in talus.sweep(critical, {"mu": [0.2, 0.4, 0.8]}):
-        print(f"mu = {row['mu']:.1f}: slides from {row['value']:.1f} degrees on; atan(mu) is {np.degrees(np.arctan(row['mu'])):.1f}")
+        expected = np.degrees(np.arctan(row["mu"]))
+        print(f"mu = {row['mu']:.1f}: slides from {row['value']:.1f} degrees on; atan(mu) is {expected:.1f}")

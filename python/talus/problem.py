@@ -417,7 +417,7 @@ def solve(
     `solver`: NAME or NAME:key=value,...; solvers() lists them. `tol`: of the natural residual, m/s, in `norm` ("rms",
     "max" or "siconos"); 0 runs the whole budget. `start`: "problem" (its impulses), "zero" or an array. `history`: whether
     the residual is recomputed as the solve goes on, at each iterate that an observer sees. `observer(iteration, products,
-    seconds, gamma)` is called at these; False, and nothing else, stops the solve. `keep`: whether the result stays in the
+    seconds, gamma)` is called at these; False, and nothing else, stops the solve. Ctrl-C stops it there as well. `keep`: whether the result stays in the
     problem's impulses, too. Other keywords are fields of TalusSolveOptions, such as outer=dict(kind="tresca").
 
     >>> problem = Problem.of_matrix([[2.0, 1.0], [1.0, 2.0]], [-1.0, -1.0], rows=1)
@@ -442,8 +442,7 @@ def solve(
     else:
         problem.gamma[:] = problem._impulses(start)
     watch = _Watch(problem, norm, history, observer)
-    if history or observer is not None:
-        settings.observer = watch.callback
+    settings.observer = watch.callback  # without anything to see, too: signals such as Ctrl-C are raised in it
     info = ffi.new("TalusSolveInfo *")
     status = lib.talus_solver_solve(handle, problem._handle, settings, info)
     gamma = problem.gamma.copy()
@@ -461,19 +460,19 @@ class _Watch:
         self.problem, self.norm, self.history, self.observer = problem, norm, history, observer
         self.rows: list[tuple] = []
         self.error: BaseException | None = None
-        self.callback = ffi.callback("TalusObserver", self._see)
+        self.callback = ffi.callback("TalusObserver", self._see, error=False, onerror=self._keep_error)
 
     def _see(self, user, seen) -> bool:
-        try:
-            if self.history:
-                self.rows.append((seen.iteration, seen.products, seen.seconds, self._residual(seen.gamma)))
-            if self.observer is None:
-                return True
-            gamma = c.copy_array(seen.gamma, self.problem.size, "double")
-            return self.observer(seen.iteration, seen.products, seen.seconds, gamma) is not False
-        except BaseException as error:  # must not pass through C
-            self.error = error
-            return False
+        if self.history:
+            self.rows.append((seen.iteration, seen.products, seen.seconds, self._residual(seen.gamma)))
+        if self.observer is None:
+            return True
+        gamma = c.copy_array(seen.gamma, self.problem.size, "double")
+        return self.observer(seen.iteration, seen.products, seen.seconds, gamma) is not False
+
+    def _keep_error(self, kind, error, trace) -> None:
+        """Keeps an exception, which must not pass through C, for reraise."""
+        self.error = error
 
     def _residual(self, gamma) -> float:
         if self.norm == "siconos":

@@ -727,16 +727,17 @@ class _Outside:
     def __init__(self, function: SolveFunction) -> None:
         self.function = function
         self.error: BaseException | None = None
-        self.callback = ffi.callback("TalusSolveFn", self._solve, error=lib.TALUS_ERR_CANCELLED)
+        failed = lib.TALUS_ERR_CANCELLED
+        self.callback = ffi.callback("TalusSolveFn", self._solve, error=failed, onerror=self._keep_error)
 
     def _solve(self, user, pointer, options, info) -> int:
-        try:
-            with Problem._lent(pointer) as problem:
-                _take_result(problem, self.function(problem, Record(options)), info)
-            return lib.TALUS_OK
-        except BaseException as error:  # must not pass through C
-            self.error = error
-            return lib.TALUS_ERR_CANCELLED
+        with Problem._lent(pointer) as problem:
+            _take_result(problem, self.function(problem, Record(options)), info)
+        return lib.TALUS_OK
+
+    def _keep_error(self, kind, error, trace) -> None:
+        """Keeps an exception, which must not pass through C, for reraise."""
+        self.error = error
 
     def reraise(self) -> None:
         error, self.error = self.error, None

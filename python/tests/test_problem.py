@@ -1,3 +1,5 @@
+import signal
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,32 @@ def test_history_and_observer():
     assert stopped.info.outcome == "budget" and stopped.info.iterations <= 6
     with pytest.raises(ZeroDivisionError):
         solve(problem, "apgd", observer=lambda *_: 1 / 0)
+
+
+def test_a_signal_ends_a_long_solve(settled):
+    class Enough(BaseException):
+        pass
+
+    def stop(*_):
+        raise Enough
+
+    before = signal.signal(signal.SIGALRM, stop)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        with pytest.raises(Enough):
+            solve(settled, "apgd", tol=0, max_iterations=2_000_000_000)
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def test_impulses_are_those_of_the_program(settled, program):
+    settled.gamma[:] = 0.0
+    settled.write("p.talus")
+    program("solve", "p.talus", "--solver", "apgd", "--tol", "1e-6", "--save", "s.talus", "--threads", "1")
+    problem = Problem.read("p.talus")
+    mine = solve(problem, "apgd", tol=1e-6 * problem.residual().rms)  # --tol is over the residual at zero
+    np.testing.assert_array_equal(mine.gamma, Problem.read("s.talus").gamma)
 
 
 def test_start_and_keep():
