@@ -43,6 +43,7 @@ sh "$repo/scripts/clean-root-test.sh" --files "$tree/files" \
     'apt-get -qq update && apt-get -qq install -y ./*.deb gcc cmake make pkg-config libc6-dev strace >/dev/null' \
     'rm ./*.deb && sh ./program' \
     'sh ./library' \
+    'sh ./python' \
     "cd /tmp && strace -f -o calls -e trace=open,openat,execve,stat talus run hourglass --until 0.02 --quiet --out traced &&
         grep -q /usr/share/talus/scenes/hourglass calls && ! grep -F '$tree' calls"
 say "the packages suffice"

@@ -30,14 +30,12 @@ log = logging.getLogger("talus")
 
 
 def _find_library() -> str:
-    """Returns the file of the library: that of the environment, else the one beside this package."""
+    """Returns the file of the library: that of the environment, the one beside this package, or the system's."""
     given = os.environ.get("TALUS_LIBRARY")
     if given:
         return given
     own = Path(__file__).with_name("libtalus.so")
-    if own.exists():
-        return str(own)
-    raise ImportError(f"talus: there is no {own}; set TALUS_LIBRARY to the path of libtalus.so")
+    return str(own) if own.exists() else f"libtalus.so.{CONSTANTS['TALUS_ABI_VERSION']}"
 
 
 def _load():
@@ -45,7 +43,7 @@ def _load():
     try:
         library = ffi.dlopen(path)
     except OSError as error:
-        raise ImportError(f"talus: {error}") from error
+        raise ImportError(f"talus: {error}; TALUS_LIBRARY may name a libtalus.so") from error
     number = library.talus_abi_version()
     if number != CONSTANTS["TALUS_ABI_VERSION"]:
         raise ImportError(f"talus: {path} has binary interface {number}, this package is for {CONSTANTS['TALUS_ABI_VERSION']}")
