@@ -48,14 +48,17 @@ END
 run scenes/refused.json --no-out 2>error && fail "impacts with dissipation"
 grep -q 'from: dissipation: it is not summed with impacts that propagate' error || fail "$(cat error)"
 grep -q checkpoint error && fail "the checkpoint is blamed: $(cat error)"
+echo '{"step": 0.001, "until": 0.002, "impacts": "propagating", "bodies": [{"radius": 0.05, "at": [1, 1, 1]}]}' >struck.json
+run struck.json --out struck >/dev/null || fail "a run with impacts that propagate"
+run --resume struck --ranks 2 --until 0.01 2>error && fail "impacts that propagate on two ranks"
+grep -q '^talus: impacts: several ranks have simultaneous impacts only' error || fail "$(cat error)"
+
 cat >cell.json <<'END'
 {"step": 0.001, "until": 0.01, "gravity": [0, 0, 0], "solver": {"reference_speed": 0.1},
  "period": {"x": [0, 1], "y": [0, 1], "z": [0, 1]}, "cell": {"rate": {"xx": 0.5}},
  "bodies": [{"radius": 0.05, "at": [0.5, 0.5, 0.5]}]}
 END
 run cell.json --out cell --until 0.005 --frames exact >/dev/null || fail "the cell"
-run --resume cell --ranks 2 --until 0.01 2>error && fail "a cell on two ranks"
-grep -q '^talus: world: a cell that deforms works on one rank' error || fail "$(cat error)"
 
 # ---- other periods than the earlier run had, in the end longer along x by 0.25 % ----
 # periods KEY START EXPECTED: starts there with this key; expects a warning with this text, or none
