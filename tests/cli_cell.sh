@@ -102,6 +102,11 @@ more=$(tail -n 1 press/cell.csv | cut -d, -f1 | awk '{ print $1 * 1.05 }')
 "$TALUS" run --resume press --threads 1 --until "$more" --quiet 2>error || fail "press: $(cat error)"
 "$TALUS" run --resume again --ranks 2 --threads 1 --until "$more" --quiet 2>error || fail "press on ranks: $(cat error)"
 cmp -s press/cell.csv again/cell.csv || fail "press on ranks: another cell.csv"
+for ranks in 1 2; do
+    "$TALUS" run simple-shear --set side=5 --set strain=0.1 --set bodies='[]' --from again --ranks $ranks --threads 1 \
+        --out from$ranks --quiet 2>error || fail "from press on $ranks ranks: $(cat error)"
+done
+cmp -s from1/cell.csv from2/cell.csv || fail "from press on ranks: another cell.csv"
 
 # bodies of an earlier run that do not move are refused in a cell that deforms, and can be left behind
 cat >walls.json <<'END'
