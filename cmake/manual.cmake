@@ -14,7 +14,8 @@ add_custom_command(OUTPUT ${talus_manual_dir}/talus.1
   VERBATIM)
 add_custom_target(talus_manual ALL DEPENDS ${talus_manual_dir}/talus.1)
 
+# OPTIONAL: a build of the library alone is installed without them.
 install(DIRECTORY ${talus_manual_dir}/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 FILES_MATCHING PATTERN "*.1")
-install(FILES ${talus_completion_dir}/talus DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${talus_completion_dir}/_talus DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES ${talus_completion_dir}/talus.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES ${talus_completion_dir}/talus DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions OPTIONAL)
+install(FILES ${talus_completion_dir}/_talus DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions OPTIONAL)
+install(FILES ${talus_completion_dir}/talus.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d OPTIONAL)

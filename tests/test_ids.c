@@ -153,6 +153,7 @@ static void check_contacts(const TalusWorld *world, int count)
     CHECK_INT(talus_world_get_contacts(world, NULL, 0), count);
     CHECK_OK(talus_world_get_forces(world, NULL, NULL, &sums));
     CHECK_INT(sums.contacts, count);
+    CHECK_OK(talus_world_get_forces(world, NULL, NULL, NULL));
 }
 
 /* Two balls on a floor; another takes the slot of the second one, in the air and then on the floor. */

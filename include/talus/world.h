@@ -588,7 +588,7 @@ typedef struct TalusForceSummary {
 } TalusForceSummary;
 
 /* Sums `force` (N: normal forces, as positive numbers) and `touching` (number of loaded contacts) over the contacts of
- * each living body, in the order of talus_world_get_state; either may be NULL. */
+ * each living body, in the order of talus_world_get_state; any of the three may be NULL. */
 TALUS_API TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *touching,
                                              TalusForceSummary *summary);
 

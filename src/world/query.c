@@ -193,6 +193,8 @@ TalusStatus talus_world_get_forces(const TalusWorld *world, double *force, int *
                                    TalusForceSummary *summary)
 {
     int *living_index = NULL;
+    TalusForceSummary unwanted;
+    summary = summary ? summary : &unwanted;
     if (talus_world_is_dealt(world))
         return sum_shared_forces(world, force, touching, summary);
     if (force || touching)

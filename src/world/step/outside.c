@@ -1,6 +1,7 @@
 /* world/step/outside.c - solves of a step by a solver outside the library, measured by the library. */
 #include "world/step/outside.h"
 
+#include "base/hash.h"
 #include "base/timer.h"
 #include "problem/problem.h"
 #include "world/state.h"
@@ -23,7 +24,8 @@ static TalusStatus check_world(const TalusWorld *world)
 TalusStatus talus_world_set_outside_solver(TalusWorld *world, TalusSolveFn *solve, void *user)
 {
     TALUS_TRY(check_world(world));
-    world->outside = (TalusOutside){.solve = solve, .user = user};
+    world->outside.solve = solve;
+    world->outside.user = user;
     return TALUS_OK;
 }
 
@@ -31,6 +33,21 @@ TalusStatus talus_world_set_outside_solver(TalusWorld *world, TalusSolveFn *solv
 static bool bodies_changed(const TalusWorld *world)
 {
     return world->journal.recording && world->journal.count > 0;
+}
+
+/* Returns a hash of free velocities, gaps and normals, in which every change of bodies and contacts shows. */
+static uint64_t hash_problem(const TalusProblem *problem)
+{
+    const TalusOperator *op = &problem->op;
+    const size_t bodies = (size_t)op->bodies, blocks = (size_t)op->blocks;
+    uint64_t hash = talus_hash(TALUS_HASH_SEED, op->body, bodies * sizeof *op->body);
+    hash = talus_hash(hash, op->bias, blocks * sizeof *op->bias);
+    return talus_hash(hash, op->frame, blocks * sizeof *op->frame);
+}
+
+void talus_outside_note_lent(TalusWorld *world)
+{
+    world->outside.lent = talus_world_shares_arrays(world) ? hash_problem(world->problem) : 0;
 }
 
 /* Copies the impulses that were given into the problem. Fails if they are of another problem. */
@@ -49,6 +66,10 @@ static TalusStatus take_given(TalusWorld *world)
             "talus_world_step_with: %d impulses; the problem of this step has %d%s. "
             "The world has changed since talus_world_build",
             o->size, size, bodies_changed(world) ? ", with bodies that enter or leave" : "");
+    if (o->lent != hash_problem(world->problem))
+        return talus_reject(
+            "talus_world_step_with: the problem of this step is another than that of "
+            "talus_world_build, which must be called before each step");
     memcpy(talus_problem_gamma(world->problem), gamma, (size_t)size * sizeof *gamma);
     return TALUS_OK;
 }

@@ -447,6 +447,7 @@ TalusStatus talus_world_build_part(TalusWorld *world, TalusProblem **problem)
             "past the room beside a wall; a run would halve it, and the problem of the whole step "
             "may lack contacts of theirs",
             (long long)world->steps + 1, (long long)world->clipped_bodies);
+    talus_outside_note_lent(world);
     *problem = world->problem;
     return TALUS_OK;
 }
