@@ -607,7 +607,7 @@ TEST(a_step_copies_what_its_halo_has_and_not_all_bodies)
     NEEDS_CUDA();
     CHECK(bytes_for_a_body(0.0, &searches) < 4.0);
     CHECK_INT(searches, 0);
-    CHECK(bytes_for_a_body(2.5, &searches) < 16.0);
+    CHECK(bytes_for_a_body(5.0, &searches) < 16.0);
     CHECK(searches >= 2);
 }
 
