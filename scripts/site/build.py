@@ -97,7 +97,7 @@ class Navigation:
     def __init__(self, site, start):
         self.site = site
         self.groups = []
-        linked = set()
+        linked = {API}  # which has a group of its own
         for part in re.split(r"<h2 ", start.body)[1:]:
             title = re.sub(r"<[^>]*>", "", part[part.index(">") + 1 : part.index("</h2>")]).partition(":")[0]
             entries = []
@@ -110,9 +110,10 @@ class Navigation:
             self.groups.append((title, entries))
 
     def add(self, title, pages, after=None):
-        """Adds a group of its own, or to the group `after`, one that opens on its pages."""
+        """Adds a group of pages behind the group `after`, or else as the last one."""
         entries = [(p.url, html.escape(p.title, quote=False), 0) for p in pages]
-        place = len(self.groups) if after is None else 1 + [g[0] for g in self.groups].index(after)
+        titles = [group[0] for group in self.groups]
+        place = titles.index(after) + 1 if after in titles else len(titles)
         self.groups.insert(place, (title, entries))
 
     def urls(self):

@@ -4,7 +4,7 @@ import html
 import re
 import subprocess
 
-from markup import Section, code_block
+from markup import Section, code_block, comment_words
 
 
 def run_help(talus, *arguments):
@@ -55,7 +55,7 @@ def render(site, page, name, summary, text):
     page.title = f"talus {name}"
     page.anchors.add("top")
     page.sections.append(Section("top", page.title, ""))
-    out = [f'<h1 id="top">{page.title}</h1>', f"<p>{html.escape(summary, quote=False)}</p>"]
+    out = [f'<h1 id="top">{page.title}</h1>', f"<p>{comment_words(site, page, summary)}</p>"]
     body = text.replace(summary + "\n", "", 1)
     usage, _, body = body.partition("\n\n")
     out.append(code_block(site, page, re.sub(r"(?m)^(usage: | {7})", "", usage) + "\n", "text"))
@@ -86,7 +86,7 @@ def option(site, page, value):
     anchor = free_anchor(page, (long[0] if long else form).strip("-").split(" ")[0])
     page.sections.append(Section(anchor, f"{page.title} {form}", meaning))
     page.contents.append((3, anchor, f"<code>{html.escape(form.split(' ')[0].rstrip(','), quote=False)}</code>"))
-    return f'<dt id="{anchor}"><code>{html.escape(form, quote=False)}</code></dt><dd>{html.escape(meaning, quote=False)}</dd>'
+    return f'<dt id="{anchor}"><code>{html.escape(form, quote=False)}</code></dt><dd>{comment_words(site, page, meaning)}</dd>'
 
 
 def title(site, page, value):
@@ -101,6 +101,6 @@ def words(site, page, value):
     page.sections[0].text += value + " "
     out = []
     for block in re.split(r"\n\s*\n", value.strip("\n")):
-        text = html.escape(block, quote=False)
+        text = comment_words(site, page, block)
         out.append(f"<pre>{text}</pre>" if re.search(r"(?m)^  ", block) else f"<p>{text}</p>" if text.strip() else "")
     return "\n".join(filter(None, out))

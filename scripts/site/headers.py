@@ -108,7 +108,7 @@ def read_header(path, text):
     first = items.pop(0).comment
     summary, _, intro = first.partition("\n\n")
     summary = re.sub(r"\s+", " ", summary.partition(" - ")[2])
-    return Header(path, summary[:1].upper() + summary[1:], intro, items)
+    return Header(path, sentence(summary), intro, items)
 
 
 def prose(comment):
@@ -117,7 +117,11 @@ def prose(comment):
     if not title:
         return Item(comment)
     words = re.split(r"[:,(]", title[1])[0].strip()
-    return Item("" if words == title[1] else title[1], title=words[:1].upper() + words[1:])
+    return Item(sentence(title[1][len(words) :].strip(" :,()")), title=sentence(words))
+
+
+def sentence(text):
+    return text[:1].upper() + text[1:]
 
 
 def end_of(text, at):
@@ -247,12 +251,18 @@ def render_item(site, page, item):
     anchor = "top" if item.declarations[0].forward else names[0]
     page.sections.append(Section(anchor, ", ".join(names), " ".join(text)))
     out = ['<section class="item">', f'<h3 class="names">{", ".join(heads)}</h3>']
-    out.append(code_block(site, page, "\n".join(d.code for d in item.declarations) + "\n", "c"))
+    out.append(code_block(site, page, "\n".join(code_of(d) for d in item.declarations) + "\n", "c"))
     if item.comment:
         out.append(comment_html(site, page, item.comment))
     out += remarks(site, page, item)
     out += [member_table(site, page, d) for d in item.declarations if any(m.comment for m in d.members)]
     return out + ["</section>"]
+
+
+def code_of(declaration):
+    """Returns the code to be shown: without the members that a table has."""
+    code = declaration.code
+    return re.sub(r"\{.*\}", "{ ... }", code, flags=re.S) if has_table(declaration) else code
 
 
 def remarks(site, page, item):

@@ -99,6 +99,7 @@ def language_of(code):
 
 
 FORMATTER = HtmlFormatter(nowrap=True)
+PLAIN = re.compile(r'<span class="(?:w|p|o|n[acfvx]?)">([^<]*)</span>')  # what has no colour of its own
 
 
 def code_block(site, page, code, language):
@@ -107,7 +108,7 @@ def code_block(site, page, code, language):
         lexer = get_lexer_by_name(language or language_of(code), stripnl=False)
     except ClassNotFound:
         lexer = get_lexer_by_name("text", stripnl=False)
-    text = highlight(code, lexer, FORMATTER)
+    text = PLAIN.sub(r"\1", highlight(code, lexer, FORMATTER))
     if lexer.name == "C":
         text = NAME.sub(lambda m: name_or_text(site, page, m[0]), text)
     return f'<pre class="code"><code>{text}</code></pre>\n'

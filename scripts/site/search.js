@@ -10,8 +10,8 @@ function wordsOf(text) {
 function likeness(asked, word) {
     if (word === asked) return 1;
     if (asked.length < 2) return 0;
-    if (word.startsWith(asked)) return 0.5 + (0.3 * asked.length) / word.length;
-    return asked.length > 2 && word.includes(asked) ? (0.4 * asked.length) / word.length : 0;
+    if (word.startsWith(asked)) return (0.5 * asked.length) / word.length;
+    return asked.length > 2 && word.includes(asked) ? (0.3 * asked.length) / word.length : 0;
 }
 
 // Scores of sections for one word: the best of the words that are like it, rare words above frequent ones.
@@ -41,6 +41,9 @@ function find(index, query, limit) {
             total.set(number, sum);
         }
     }
+    const same = wordsOf(query).join(" ");
+    for (const [number, sum] of total)
+        if (wordsOf(index.sections[number][2]).join(" ") === same) sum.score *= 2; // the heading is what was asked for
     return [...total]
         .sort((a, b) => b[1].words - a[1].words || b[1].score - a[1].score || a[0] - b[0])
         .slice(0, limit)
