@@ -80,6 +80,28 @@ def slug(text, taken):
     return anchor
 
 
+COMMAND = re.compile(
+    r"(\w+=\S* )*(\S*/)?(talus|dev|cmake|cc|ctest|sudo|sh|python3?|mpirun|srun|sbatch|pip|export|ninja|apt-get|git|cd|mkdir)( |$)"
+)
+
+
+def shell_text(code):
+    """Returns a session in a shell as HTML: commands are strong, remarks pale, and what they print is plain.
+
+    >>> shell_text("talus list  # names\\n3 things")
+    '<b>talus list</b><span class="c">  # names</span>\\n3 things'
+    """
+    lines, goes_on = [], False
+    for line in code.split("\n"):
+        text = html.escape(line, quote=False)
+        if goes_on or COMMAND.match(line):
+            command, remark = re.fullmatch(r"(.*?)(\s+# .*)?", text).groups()
+            text = f"<b>{command}</b>" + (f'<span class="c">{remark}</span>' if remark else "")
+            goes_on = line.endswith("\\")
+        lines.append(text)
+    return "\n".join(lines)
+
+
 def language_of(code):
     """Guesses the language of a block that does not say it.
 
@@ -93,7 +115,7 @@ def language_of(code):
         return "python"
     if re.match(r'[{\[]?\s*"\w+":|\{$|\{"|"\w[\w ]*":', first):
         return "json"
-    if re.match(r"(\w+=\S* )*(\S*/)?(talus|dev|cmake|cc|ctest|sudo|sh|python3?|mpirun|srun|pip|export|ninja|apt-get|git)( |$)", first):
+    if COMMAND.match(first):
         return "sh"
     return "text"
 
@@ -104,11 +126,16 @@ PLAIN = re.compile(r'<span class="(?:w|p|o|n[acfvx]?)">([^<]*)</span>')  # what 
 
 def code_block(site, page, code, language):
     """Returns a block of code as HTML; in C, names of the library are links."""
+    guess = language_of(code)
+    if (language or guess) == "sh":
+        return f'<pre class="code"><code>{shell_text(code)}</code></pre>\n'
     try:
-        lexer = get_lexer_by_name(language or language_of(code), stripnl=False)
+        lexer = get_lexer_by_name(language or guess, stripnl=False)
     except ClassNotFound:
         lexer = get_lexer_by_name("text", stripnl=False)
     text = PLAIN.sub(r"\1", highlight(code, lexer, FORMATTER))
+    if not language and 'class="err"' in text:  # a wrong guess: a mixture
+        text = shell_text(code)
     if lexer.name == "C":
         text = NAME.sub(lambda m: name_or_text(site, page, m[0]), text)
     return f'<pre class="code"><code>{text}</code></pre>\n'
