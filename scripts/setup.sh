@@ -1,13 +1,15 @@
 #!/bin/sh
-# Install what is missing, and nothing else: setup.sh [run|test|bench].
+# Install what is missing, and nothing else: setup.sh [run|test|bench|docs].
 #   run     what building and running needs: a C compiler, CMake, Ninja; and, where they can be had, HDF5
 #           (FCLIB files), zlib (small frames and pages), civetweb (talus view), CHOLMOD and MUMPS with
 #           OpenBLAS (factorisations of the direct methods)
 #   test    also what the test suite and CI use: clang, clang-format, a C++ compiler; and, where they can be had,
 #           PETSc (solvers tao-*; 300 MB with what it needs), Open MPI (ranks as processes), libccd and qhull (which
-#           distances and hulls are compared with), Python's cffi, numpy, pytest, setuptools, wheel and venv (the Python package)
-#           and Chromium, which opens the pages. Most checks of the pages also need Node 20 and npm: not installed
+#           distances and hulls are compared with), Python's cffi, numpy, pytest, setuptools, wheel and venv (the Python package),
+#           markdown-it and Pygments (the site of the documentation) and Chromium, which opens the pages. Most checks of
+#           the pages also need Node 20 and npm: not installed
 #   bench   run, and what bench/ compares with: PETSc, ODE, Bullet, LAMMPS and, where they can be had, Siconos
+#   docs    what building the site of the documentation needs: Python with markdown-it and Pygments
 # Debian's apt-get, as root. Without root it prints the line to run. Repeatable: when nothing is
 # missing it installs nothing and needs neither root nor network. Where an optional package cannot be
 # installed this is said, and nothing fails.
@@ -58,6 +60,7 @@ need_test() {
     has_header ccd/ccd.h || want libccd-dev
     has_header libqhull_r/libqhull_r.h || want libqhull-dev
     want_python
+    has_site_python || want python3-markdown-it python3-pygments
     have chromium || have google-chrome || want chromium
 }
 want_python() {
@@ -65,6 +68,8 @@ want_python() {
         installed "python3-$package" || want "python3-$package"
     done
 }
+has_site_python() { sh "$(dirname "$0")/site/python.sh" >/dev/null 2>&1; }
+need_docs() { has_site_python || need python3 python3-markdown-it python3-pygments; }
 need_bench() {
     need_run
     want_petsc
@@ -80,8 +85,9 @@ case $level in
 run) need_run ;;
 test) need_test ;;
 bench) need_bench ;;
+docs) need_docs ;;
 *)
-    echo "setup: unknown level '$level'; use run, test or bench" >&2
+    echo "setup: unknown level '$level'; use run, test, bench or docs" >&2
     exit 2
     ;;
 esac
