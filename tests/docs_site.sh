@@ -51,6 +51,26 @@ else
     fail "talus help lists no commands"
 fi
 
+# Every comment of the headers is on its page, but for the names of files and the titles of sections, which are headings there.
+cat >comments.py <<'ASK'
+import html, re, sys
+from pathlib import Path
+def squeeze(text):
+    return re.sub(r"[\s`]+", "", text)
+for header in sorted(Path(sys.argv[1]).glob("*.h")):
+    page = Path("site/reference/c", header.stem + ".html").read_text(encoding="utf-8")
+    page = squeeze(html.unescape(re.sub(r"<[^>]*>", "", page)))
+    comments = re.findall(r"/\*(.*?)\*/", header.read_text(encoding="utf-8"), re.S)
+    for i, comment in enumerate(comments):
+        text = squeeze(re.sub(r"(?m)^ \* ?|^\s+\* ?", "", comment)) if "\n" in comment else squeeze(comment)
+        if i == 0:
+            text = text.partition("-")[2][1:]
+        if not text.startswith("----") and text not in page:
+            print(f"{header.name}: {' '.join(comment.split())[:100]}")
+ASK
+"$python" comments.py "$TALUS_SOURCE_DIR/include/talus" >report 2>&1 || fail "comments.py: $(cat report)"
+[ ! -s report ] || fail "comments that no page has: $(cat report)"
+
 # Without node, the index alone is looked at: that it has the words of a page.
 cat >questions <<'ASK'
 talus_world_step|reference/c/world.html#talus_world_step

@@ -64,6 +64,15 @@ def without_comments(code):
     return re.sub(r"\n\s*\n", "\n", code).strip()
 
 
+def without_mark(code):
+    """Returns a declaration without TALUS_API or TALUS_INLINE, its arguments aligned again."""
+    mark = re.match(r"TALUS_(API|INLINE)(\s+)", code)
+    if not mark:
+        return code
+    width = len(mark[0]) if "\n" not in mark[0] else 0
+    return re.sub(rf"\n {{{width}}}", "\n", code[mark.end() :])
+
+
 def read_header(path, text):
     """Parses a header; `path` is that in the tree."""
     text = re.sub(r"#ifdef __cplusplus\n.*?#endif\n", "", text, flags=re.S)
@@ -147,7 +156,7 @@ def read_declaration(code, seen):
         return Declaration(without_comments(code), [define[1]], comment=" ".join(comments))
     if code.startswith("TALUS_INLINE"):
         code = code[: code.index("{")].rstrip() + ";"
-    bare = without_comments(re.sub(r"\bTALUS_(API|INLINE)\s+", "", code))
+    bare = without_mark(without_comments(code))
     body = re.match(r"(?:typedef )?(struct|enum)\s*(\w*)\s*\{(.*)\}\s*(\w*)\s*;", code, re.S)
     if body:
         members = read_members(body[3], "," if body[1] == "enum" else ";")
@@ -247,7 +256,7 @@ def render_item(site, page, item):
                 page.contents.append((3, n, f"<code>{n}</code>"))
     names = [n for d in item.declarations for n in d.names]
     text = [item.comment] + [d.comment for d in item.declarations]
-    text += [" ".join(m.names + [m.comment]) for d in item.declarations for m in d.members]
+    text += [" ".join([n.split(".")[-1] for n in m.names] + [m.comment]) for d in item.declarations for m in d.members]
     anchor = "top" if item.declarations[0].forward else names[0]
     page.sections.append(Section(anchor, ", ".join(names), " ".join(text)))
     out = ['<section class="item">', f'<h3 class="names">{", ".join(heads)}</h3>']
