@@ -92,8 +92,8 @@ set(talus_label_thread-cases
     "test_(solvers_repeat|solvers_sweeps|sweep_single)"
     "test_(world|world_(driven|extract|friction|periodic|periodic_fast|save|sleep|step))")
 set(talus_label_long-sanitized
-    "cli_(backend_bench|bench|ranks|ranks_files|render|reproduce|servo|validate|verify)|paraview|rigid_files|scene_(hashes|silo)"
-    "test_(compliance|id_order|joint_project|machines|metrics|validate|statics|world_ratio)"
+    "cli_(backend_bench|bench|ranks|ranks_files|render|reproduce|servo|sweep|validate|verify)|paraview|rigid_files|scene_(hashes|silo)"
+    "test_(compliance|dissipation|id_order|joint_project|machines|metrics|scene_from|validate|statics|world_ratio)"
     "test_solvers_(apgd|continuation|hsd|limits|newton_lcp|repeat|rounding|slots|table)")
 
 function(talus_label name)
