@@ -176,13 +176,20 @@ TEST(impulses_of_another_problem_are_refused)
     CHECK(talus_world_hash(world) == hash);
     CHECK_OK(talus_world_step(world, NULL));
     free(gamma);
-    /* as many impulses, but of the step before */
+    /* as many impulses, but of the step before, or of another friction */
     talus_world_destroy(world);
     world = make_heap(method, false);
     for (int i = 0; i < 60; i++)
         REQUIRE_OK(talus_world_step(world, NULL));
     gamma = solve_lent(world, solver, &size);
     CHECK_OK(talus_world_step_with(world, gamma, size, NULL));
+    CHECK(talus_world_step_with(world, gamma, size, NULL) == TALUS_ERR_ARGUMENT);
+    CHECK(strstr(talus_error(), "before each step") || strstr(talus_error(), "has changed"));
+    free(gamma);
+    gamma = solve_lent(world, solver, &size);
+    TalusMaterialDef slippery = talus_world_material(world, 0);
+    slippery.friction = 0.01;
+    CHECK_OK(talus_world_set_material(world, 0, &slippery));
     CHECK(talus_world_step_with(world, gamma, size, NULL) == TALUS_ERR_ARGUMENT);
     CHECK(strstr(talus_error(), "before each step") || strstr(talus_error(), "has changed"));
     CHECK_OK(talus_world_step(world, NULL));

@@ -114,8 +114,12 @@ static TalusStatus check_ray(const TalusRay *ray, int64_t index)
 {
     if (!talus_finite3(ray->from) || !talus_finite3(ray->direction))
         return talus_reject("ray %" PRId64 ": start or direction is not finite", index);
-    if (!(talus_norm(ray->direction) > 0.0) || !isfinite(1.0 / talus_norm(ray->direction)))
-        return talus_reject("ray %" PRId64 ": the direction has no length", index);
+    const double norm = talus_norm(ray->direction);
+    if (!(norm > 0.0) || !isfinite(norm) || !isfinite(1.0 / norm))
+        return talus_reject("ray %" PRId64
+                            ": the direction has length %g; its square, too, has to be "
+                            "a number above 0",
+                            index, norm);
     if (!(ray->length >= 0.0) || !(ray->radius >= 0.0) || !isfinite(ray->radius))
         return talus_reject("ray %" PRId64 ": length %g, radius %g; expected 0 or more", index,
                             ray->length, ray->radius);

@@ -58,7 +58,7 @@ static __global__ void mark_touched(CuList list, const int32_t *start, int own, 
     int64_t k = item_index();
     if (k >= halo)
         return;
-    const int32_t p = list.problem_index[own + k];
+    const int32_t p = own + k < list.slots ? list.problem_index[own + k] : -1;
     touched[k] = p >= 0 && start[p + 1] > start[p];
 }
 

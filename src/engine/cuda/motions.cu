@@ -20,18 +20,20 @@ static __device__ inline TalusVec3 free_velocity_of(const CuBodies &b, TalusVec3
 }
 
 /* Writes to out[slots] the free velocities or, if `solved` is not NULL, the solved ones
- * (cu_write_detection_motions); `given`: out has them already, those of the halo included. change: h times gravity.
+ * (cu_write_detection_motions), those of bodies that have joined the halo since the detection, in slots from `listed` on, being
+ * free ones; `given`: out has them already, those of the halo included. change: h times gravity.
  * Totals 0 and 1 are those of cu_write_detection_motions. */
 static __global__ void write_velocities(CuTallies tallies, double *totals, CuBodies b,
                                         TalusVec3 change, double h, const CuRecord *solved,
-                                        const int32_t *problem_index, bool given, TalusVec3 *out)
+                                        const int32_t *problem_index, int listed, bool given,
+                                        TalusVec3 *out)
 {
     sum_items<0, 2>(tallies, totals, 0, b.slots, -HUGE_VAL, [&](int64_t i, double(&v)[2]) {
         TalusVec3 u = talus_vec3(0.0, 0.0, 0.0);
         if (cu_is_free(b.shape, b.mobility, i)) {
             if (given) {
                 u = out[i];
-            } else if (solved) {
+            } else if (solved && i < listed) {
                 double r[4];
                 load_packs<4>(solved[problem_index[i]], r);
                 u = talus_vec3(r[0], r[1], r[2]);
@@ -71,15 +73,15 @@ static TalusStatus widen_free_velocities(TalusEngine *e)
     return TALUS_OK;
 }
 
-/* Writes the solved spins of free bodies, and the spins of the others, by slot. */
+/* Writes the solved spins of free bodies in slots below `listed`, and the spins of the others, by slot. */
 static __global__ void write_spins(CuBodies b, const CuRecord *solved, const int32_t *problem_index,
-                                   TalusVec3 *out)
+                                   int listed, TalusVec3 *out)
 {
     int64_t i = item_index();
     if (i >= b.slots)
         return;
     TalusVec3 spin = b.spin[i];
-    if (cu_is_free(b.shape, b.mobility, i)) {
+    if (i < listed && cu_is_free(b.shape, b.mobility, i)) {
         const double *r = solved[problem_index[i]];
         spin = talus_scale(1.0 / cu_body_length(b, i), talus_vec3(r[4], r[5], r[6]));
     }
@@ -91,7 +93,8 @@ static TalusStatus write_solved_spins(TalusEngine *e)
 {
     TALUS_TRY(e->solved_spin.reserve(e->bodies.slots, "solved velocities"));
     launch(e->cu, write_spins, blocks_for(e->bodies.slots), THREADS, e->bodies,
-           cu_solved_records(e), cu_current_list(e)->problem_index.at, e->solved_spin.at);
+           cu_solved_records(e), cu_current_list(e)->problem_index.at, cu_current_list(e)->slots,
+           e->solved_spin.at);
     e->detection_spin = e->solved_spin;
     return TALUS_OK;
 }
@@ -110,7 +113,7 @@ TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravi
     }
     launch_own_sums(e->cu, write_velocities, slots, e->cu->totals, e->bodies,
                     talus_scale(h, gravity), h, again ? cu_solved_records(e) : nullptr,
-                    cu_current_list(e)->problem_index.at, given, to->at);
+                    cu_current_list(e)->problem_index.at, cu_current_list(e)->slots, given, to->at);
     e->detection_velocity = to->at;
     e->detection_spin = given ? e->solved_spin : e->bodies.spin;
     return again && !given ? write_solved_spins(e) : TALUS_OK;
@@ -118,15 +121,25 @@ TalusStatus cu_write_detection_motions(TalusEngine *e, double h, TalusVec3 gravi
 
 /* ---- solved motions of all ranks ---- */
 
+/* Returns how many elements a larger array keeps: those of own bodies, as far as there are any. Arrays of small elements have
+ * room for more of them. */
+static size_t count_kept(const TalusEngine *e, size_t capacity)
+{
+    const size_t own = (size_t)e->bodies.own;
+    return capacity < own ? capacity : own;
+}
+
 /* Enlarges the host's arrays of solved motions to all slots. */
 static TalusStatus reserve_motions(TalusEngine *e)
 {
     TalusSolvedMotions *m = &e->motions;
-    const size_t slots = (size_t)e->bodies.slots, own = (size_t)e->bodies.own;
-    const size_t had = TALUS_CAPACITY(m->changed), kept = had < own ? had : own;
-    TALUS_TRY(TALUS_GROW(m->velocity, slots, kept, "solved velocities"));
-    TALUS_TRY(TALUS_GROW(m->spin, slots, kept, "solved velocities"));
-    return TALUS_GROW(m->changed, slots, kept, "solved velocities");
+    const size_t slots = (size_t)e->bodies.slots;
+    TALUS_TRY(TALUS_GROW(m->velocity, slots, count_kept(e, TALUS_CAPACITY(m->velocity)),
+                         "solved velocities"));
+    TALUS_TRY(
+        TALUS_GROW(m->spin, slots, count_kept(e, TALUS_CAPACITY(m->spin)), "solved velocities"));
+    return TALUS_GROW(m->changed, slots, count_kept(e, TALUS_CAPACITY(m->changed)),
+                      "solved velocities");
 }
 
 TalusStatus cu_engine_store_motions(TalusEngine *e, double limit)

@@ -27,9 +27,10 @@ static TalusStatus put_order(TalusEngine *e, const TalusBodyArrays *from, int ow
 {
     CuBodies *b = &e->bodies;
     const int first = b->ids_differ ? own : 0;
-    b->ids_differ = b->ids_differ || ids_differ(from, own);
-    if (b->ids_differ)
+    const bool differ = b->ids_differ || ids_differ(from, own);
+    if (differ)
         TALUS_TRY(put_tail(e, &b->id, from->id, first, from->slots));
+    b->ids_differ = differ; /* the device has them all now */
     b->ranked = from->rank != nullptr;
     return b->ranked ? cu_upload(e, &b->rank, from->rank, from->slots, "bodies") : TALUS_OK;
 }

@@ -775,13 +775,20 @@ TalusStatus talus_ranks_put_contacts(TalusWorld *world)
     return status;
 }
 
+/* Reserves memory for the present slots; those that are stored stay. */
+static TalusStatus reserve_list_slots(TalusWorld *world)
+{
+    TalusListSlots *list = &world->ranks.list;
+    return TALUS_GROW(list->id, (size_t)world->ranks.halo + 1, (size_t)list->halo, "halo");
+}
+
 /* Stores the present slots as those of the contact list. */
 static TalusStatus store_list_slots(TalusWorld *world)
 {
     const TalusRanks *ranks = &world->ranks;
     TalusListSlots *list = &world->ranks.list;
     const int own = world->bodies.counts.slots;
-    TALUS_TRY(TALUS_GROW(list->id, (size_t)ranks->halo + 1, 0, "halo"));
+    TALUS_TRY(reserve_list_slots(world));
     memcpy(list->id, world->bodies.id + own, (size_t)ranks->halo * sizeof *list->id);
     list->own = own;
     list->halo = ranks->halo;
@@ -824,6 +831,7 @@ static TalusStatus move_contacts(TalusWorld *world)
 static TalusStatus update_contacts(TalusWorld *world)
 {
     const double start = talus_now();
+    TALUS_TRY(reserve_list_slots(world)); /* once contacts have moved, their slots are stored */
     if (world->ranks.moved)
         TALUS_TRY(talus_ranks_put_contacts(world));
     else if (!has_present_slots(world) || world->mirror.any_dropped)
@@ -848,9 +856,13 @@ TalusStatus talus_ranks_make_halo(TalusWorld *world, const TalusDetectOptions *o
     bool changed = true;
     if (!comm)
         return TALUS_OK;
+    TalusStatus status = TALUS_OK;
     if (by_engine)
-        TALUS_TRY(talus_comm_agree(comm, talus_halo_prepare(world, &changed)));
-    TALUS_TRY(talus_ranks_find_drift(world, by_engine));
+        status = talus_comm_agree(comm, talus_halo_prepare(world, &changed));
+    TALUS_THEN(status, talus_ranks_find_drift(world, by_engine));
+    if (status != TALUS_OK)
+        world->ranks.reaches = 0; /* changes of some ranks are noted nowhere else */
+    TALUS_TRY(status);
     TALUS_TRY(exchange_bodies(world, options, NULL, by_engine, changed, false));
     TALUS_TRY(talus_comm_agree(comm, update_contacts(world)));
     if (moved)
@@ -900,7 +912,7 @@ TalusStatus talus_ranks_widen_halo(TalusWorld *world, const TalusDetectOptions *
 
 static TalusStatus copy_slots(TalusListSlots *to, const TalusListSlots *from)
 {
-    TALUS_TRY(TALUS_GROW(to->id, (size_t)from->halo + 1, 0, "halo"));
+    TALUS_TRY(TALUS_GROW(to->id, (size_t)from->halo + 1, (size_t)to->halo, "halo"));
     if (from->halo > 0)
         memcpy(to->id, from->id, (size_t)from->halo * sizeof *to->id);
     to->own = from->own;

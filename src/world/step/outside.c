@@ -35,14 +35,25 @@ static bool bodies_changed(const TalusWorld *world)
     return world->journal.recording && world->journal.count > 0;
 }
 
-/* Returns a hash of free velocities, gaps and normals, in which every change of bodies and contacts shows. */
+/* Adds the hash of an array; NULL: none. */
+static uint64_t add_array(uint64_t hash, const void *array, size_t count, size_t size)
+{
+    return array ? talus_hash(hash, array, count * size) : hash;
+}
+
+/* Returns a hash of all that a problem of a world is made of. */
 static uint64_t hash_problem(const TalusProblem *problem)
 {
     const TalusOperator *op = &problem->op;
     const size_t bodies = (size_t)op->bodies, blocks = (size_t)op->blocks;
-    uint64_t hash = talus_hash(TALUS_HASH_SEED, op->body, bodies * sizeof *op->body);
-    hash = talus_hash(hash, op->bias, blocks * sizeof *op->bias);
-    return talus_hash(hash, op->frame, blocks * sizeof *op->frame);
+    uint64_t hash = add_array(TALUS_HASH_SEED, op->body, bodies, sizeof *op->body);
+    hash = add_array(hash, op->pair, blocks, sizeof *op->pair);
+    hash = add_array(hash, op->frame, blocks, sizeof *op->frame);
+    hash = add_array(hash, op->arm, (size_t)op->general, sizeof *op->arm);
+    hash = add_array(hash, op->bias, blocks, sizeof *op->bias);
+    hash = add_array(hash, op->slip, blocks, sizeof *op->slip);
+    hash = add_array(hash, op->rows > 1 ? op->mu : NULL, blocks, sizeof *op->mu);
+    return add_array(hash, op->compliance, blocks, sizeof *op->compliance);
 }
 
 void talus_outside_note_lent(TalusWorld *world)
