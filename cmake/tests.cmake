@@ -70,7 +70,7 @@ set(talus_test_environment
   TSAN_OPTIONS=halt_on_error=1)
 
 # Begun first, so that no core waits for them at the end; the rest are begun by their names.
-set(talus_long_tests paraview scene_hashes test_solvers test_solvers_limits test_solvers_repeat cli_resume cli_backend_bench cli_view
+set(talus_long_tests paraview slow_doc_course scene_hashes test_solvers test_solvers_limits test_solvers_repeat cli_resume cli_backend_bench cli_view
     cli_files cli_formats cli_solve slow_doc_tutorial slow_reproduce test_compliance test_id_order test_solvers_rounding test_draw
     test_draw_shapes test_world_step viewer_engine viewer_page report_page test_cuda_machines test_cuda_materials test_world_ratio)
 
