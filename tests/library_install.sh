@@ -144,7 +144,8 @@ done
 
 # ---- what else there is ----
 
-grep -rlF -e "$root/prefix" -e "$TALUS_BUILD_DIR" -e "$TALUS_SOURCE_DIR" "$lib/cmake" "$lib/pkgconfig" "$moved/include" >said &&
+# folders of the source, as its own path may be as short as /talus, which installed files name for other reasons
+grep -rlF -e "$root/prefix" -e "$TALUS_BUILD_DIR" -e "$TALUS_SOURCE_DIR/src" -e "$TALUS_SOURCE_DIR/cmake" "$lib/cmake" "$lib/pkgconfig" "$moved/include" >said &&
     fail "these name the old prefix or the build: $(cat said)"
 cmp -s "$moved/share/doc/talus/LICENSE" "$TALUS_SOURCE_DIR/LICENSE" || fail "the licence is not installed"
 cmp -s "$moved/share/doc/talus/licenses/three.txt" "$TALUS_SOURCE_DIR/apps/viewer/LICENSES/three.txt" ||

@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import importlib.util
 import os
 import re
 import runpy
@@ -19,7 +20,12 @@ MODULES = [f"talus.{path.stem}" for path in FILES if path.stem not in ("__init__
 
 @pytest.mark.parametrize("name", MODULES)
 def test_docstrings(name):
-    assert doctest.testmod(importlib.import_module(name), optionflags=FLAGS).failed == 0
+    module = importlib.import_module(name)
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for test in doctest.DocTestFinder().find(module):
+        if "scipy" not in test.name or importlib.util.find_spec("scipy"):
+            runner.run(test)
+    assert runner.failures == 0
 
 
 def test_the_rules_that_read_headers(source, monkeypatch):
