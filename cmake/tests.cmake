@@ -86,7 +86,7 @@ set(talus_label_packages
     "test_(solvers|solvers_(auto|hsd|ipm|ipm_joints|newton|soc|tao)|target|world)")
 set(talus_label_threads
     "cli_(control|view)|comm_mpi|test_(backend_blocks|comm|contexts|contexts_solve|draw_threads|frames_threads|groups|large_counts)"
-    "test_(measure|part|ranks|ranks_(build|deal|halo|load|sources)|sweep_chaotic)")
+    "test_(measure|part|ranks|ranks_(build|cell|deal|halo|load|sources)|sweep_chaotic)")
 set(talus_label_thread-cases
     "test_(accelerate_single|backend_general|collide|colours|eliminate|eliminate_problem|joints|joints_hard|neighbours|overlap)"
     "test_(solvers_repeat|solvers_sweeps|sweep_single)"
