@@ -1,6 +1,7 @@
 /* world/user.c - pointers of the caller by body: a hash table of the numbers of bodies. */
 #include "world/user.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 
 enum { SMALLEST = 64 };
@@ -8,8 +9,7 @@ enum { SMALLEST = 64 };
 /* Returns the place of a number, or the empty one where it would be; the table has empty ones. */
 static TalusUserEntry *find_place(TalusUserEntry *entry, size_t size, uint64_t number)
 {
-    uint64_t hash = number * 0x9e3779b97f4a7c15u; /* Fibonacci hashing: neighbours are far apart */
-    size_t k = (size_t)(hash >> 32) & (size - 1);
+    size_t k = (size_t)talus_hash_mix(number) & (size - 1);
     while (entry[k].number != 0 && entry[k].number != number)
         k = (k + 1) & (size - 1);
     return &entry[k];

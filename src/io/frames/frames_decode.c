@@ -270,7 +270,8 @@ static TalusStatus unpack_dissipated(TalusFrameDecoder *d, TalusSnapshot *s)
     return TALUS_OK;
 }
 
-/* Reads velocities (lean: speeds), forces, dissipated energies and numbers of loaded contacts. A lean snapshot has no such numbers: its
+/* Reads velocities (lean: speeds), forces, dissipated energies and numbers of loaded contacts. A lean snapshot has no such
+ * numbers: its
  * `touching` is set to NULL. */
 static TalusStatus unpack_motion(TalusFrameDecoder *d, bool lean, TalusSnapshot *s)
 {

@@ -284,7 +284,8 @@ static TalusStatus pack_dissipated(TalusFrameEncoder *e, const TalusSnapshot *s,
     return talus_pack_floats(&e->packer, TALUS_ARRAY_DISSIPATED, 1, s->body_count, e->real);
 }
 
-/* Packs velocities, forces, dissipated energies if there are any, and numbers of loaded contacts, at most 255; in lean frames speeds and forces only, both
+/* Packs velocities, forces, dissipated energies if there are any, and numbers of loaded contacts, at most 255; in lean
+ * frames speeds and forces only, both
  * rounded to fewer bits. */
 static TalusStatus pack_motion(TalusFrameEncoder *e, const TalusSnapshot *s, bool lean)
 {

@@ -53,6 +53,7 @@ static uint64_t hash_problem(const TalusProblem *problem)
     hash = add_array(hash, op->bias, blocks, sizeof *op->bias);
     hash = add_array(hash, op->slip, blocks, sizeof *op->slip);
     hash = add_array(hash, op->rows > 1 ? op->mu : NULL, blocks, sizeof *op->mu);
+    hash = add_array(hash, op->moment_mu, blocks, sizeof *op->moment_mu);
     return add_array(hash, op->compliance, blocks, sizeof *op->compliance);
 }
 
